@@ -26,12 +26,12 @@ static const kind kinds[] = {
     {"product", "mnk", "", "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"},
     {"chain", "mkln", "", "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
     {"attention", "mlan", "",
-     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
-     "X[m])\n"
+     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n"
+     "  - E[m,l] = exp(S[m,l] - X[m])\n"
      "  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n"},
     {"padded convolution", "kcpq", "",
-     "  tensors:\n    I: {pad: [0, 1, 1]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, q + s - 1] * "
-     "W[k,c,r,s]\n"},
+     "  tensors:\n    I: {pad: [0, 1, 1]}\n  ops:\n"
+     "  - O[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n"},
     {"two padded convolutions", "kcmpq", "ypxq",
      "  tensors:\n    I: {pad: [0, 1, 1]}\n    T: {pad: [0, 1, 1]}\n  ops:\n"
      "  - T[m,y,x] += I[c, y + r - 1, x + s - 1] * W[m,c,r,s]\n"

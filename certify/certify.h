@@ -13,8 +13,7 @@ enum { MEMORIES = 6, DIMS = 6, TENSORS = 6, LOOPS = 128, TILES = 32, NAME = 64, 
 /* Says why the certificate is none, with the line at hand, and ends with status 1. */
 __attribute__((format(printf, 1, 2), noreturn)) void refuse(const char *why, ...);
 
-/* ---- the problem
- * ---------------------------------------------------------------------------------- */
+/* ---- the problem ---------------------------------------------------------------------------- */
 typedef enum { LATENCY, ENERGY, EDP, TRAFFIC } objective;
 typedef enum { PERFECT, DOUBLE_BUFFER, NO_OVERLAP } overlap;
 
@@ -78,8 +77,7 @@ wide doubled(const resource *m, const mem_part *k, wide bits);
 
 static inline bool indexes(const tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- a mapping: Tiles, one inside the other
- * ---------------------------------------------------------- */
+/* ---- a mapping: Tiles, one inside the other ------------------------------------------------- */
 enum { IN_TIME = -1 };
 typedef struct {
   int tile, dim, axis; /* axis: IN_TIME, 0 (X), 1 (Y) */
@@ -97,8 +95,7 @@ typedef struct {
  * outermost memory. False where it does not fit, with the reason in *why. */
 bool count(const problem *p, const mapping *m, wide *value, const char **why);
 
-/* ---- boxes of mappings
- * ------------------------------------------------------------------------------- */
+/* ---- boxes of mappings ---------------------------------------------------------------------- */
 typedef struct {
   int64_t lo, hi;
 } span;

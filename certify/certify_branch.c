@@ -14,8 +14,7 @@ typedef struct {
   proof_counts *n;
 } proof;
 
-/* ---- the space
- * ---------------------------------------------------------------------------------------- */
+/* ---- the space ------------------------------------------------------------------------------ */
 static unsigned moved_by(const problem *p, int d) {
   unsigned all = 0;
   for (int z = 0; z < p->n_tensors; z++)
@@ -133,8 +132,7 @@ static bool cut_to_mesh(const problem *p, int tile, int axis, box *b) {
   return true;
 }
 
-/* ---- mappings that cost the same as one elsewhere
- * --------------------------------------------------------- */
+/* ---- mappings that cost the same as one elsewhere ------------------------------------------- */
 /* The fewest and most steps of any dim of a group. */
 static span turns(const proof *q, const box *b, int tile, int group) {
   span all = {1, 1};
@@ -198,9 +196,7 @@ static bool laid_out_elsewhere(const problem *p, const box *b) {
   return false;
 }
 
-/* ---- leaves
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- leaves --------------------------------------------------------------------------------- */
 /* The only mapping of a box. */
 static mapping only_mapping(const proof *q, const box *b) {
   mapping m = {.n_tiles = q->p->n};
@@ -260,9 +256,7 @@ static void leaf(proof *q, char what, const box *b) {
   }
 }
 
-/* ---- branches
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- branches ------------------------------------------------------------------------------- */
 static void follow(proof *q, const box *b, int deep);
 
 /* AxisTile.dim: a number of the box. */

@@ -136,8 +136,7 @@ static int server(const state *s, int l, int z) {
 
 static int outside_of(const state *s, int l) { return l ? s->cut_of[l] : 0; }
 
-/* ---- what one tensor moves between a memory and the one that serves it
- * ----------------------------------- */
+/* ---- what one tensor moves between a memory and the one that serves it ---------------------- */
 typedef struct {
   wide fill, drain;  /* of the memory */
   wide read, update; /* of the one that serves */
@@ -183,9 +182,7 @@ static moved use(const state *s, int z, bool first) {
                  : (moved){.read = all};
 }
 
-/* ---- time
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 typedef struct {
   wide read, write;
 } transfer; /* of one port, in words of its memory, in fixed point */
@@ -292,8 +289,7 @@ static wide cycles_of(const state *s) {
   return time;
 }
 
-/* ---- energy and traffic
- * ---------------------------------------------------------------------------------------- */
+/* ---- energy and traffic --------------------------------------------------------------------- */
 static wide access_pj(const state *s, int l, int z, wide reads, wide writes, wide crossed) {
   const resource *m = &s->p->memory[l];
   const wide hops =
@@ -330,9 +326,7 @@ static wide traffic_of(const state *s) {
   return times(words, ONE);
 }
 
-/* ---- what fits
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- what fits ------------------------------------------------------------------------------ */
 /* The role of the z-th tensor: the output, or the first or second input; -1: a later one. */
 static int role_of(const problem *p, int z) {
   int before = 0;

@@ -15,8 +15,7 @@ static long line_no;
 static uint64_t digest = UINT64_C(0xcbf29ce484222325),
                 before; /* FNV-1a of all lines; of those before the last */
 
-/* ---- words
- * ---------------------------------------------------------------------------------------- */
+/* ---- words ---------------------------------------------------------------------------------- */
 void open_certificate(FILE *file) { in = file; }
 
 void refuse(const char *why, ...) {
@@ -131,8 +130,7 @@ void check_end(void) {
   if (fgetc(in) != EOF) refuse("lines follow the end");
 }
 
-/* ---- the problem
- * ------------------------------------------------------------------------------------ */
+/* ---- the problem ---------------------------------------------------------------------------- */
 static void must_be(const char *w, const char *key) {
   if (strcmp(w, key) != 0) refuse("'%s' stands where '%s' should", w, key);
 }
@@ -282,8 +280,7 @@ static void read_head(problem *p) {
   end_of_line();
 }
 
-/* ---- the mapping
- * --------------------------------------------------------------------------------------- */
+/* ---- the mapping ---------------------------------------------------------------------------- */
 static void read_loop(const problem *p, mapping *m, const char *w) {
   const char *trip = strchr(w, '='), *axis = trip ? strchr(trip, '@') : NULL;
   char digits[DIGITS + 1];
@@ -326,8 +323,7 @@ static void read_tile(const problem *p, mapping *m) {
   }
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 const char *read_problem(problem *p, mapping *m) {
   int outputs = 0;
   const char *w;

@@ -139,8 +139,7 @@ bool too_large(const problem *p, const box *b, int l) {
   return large;
 }
 
-/* ---- words that enter a memory
- * --------------------------------------------------------------------------------- */
+/* ---- words that enter a memory -------------------------------------------------------------- */
 /* A loop in time. */
 typedef struct {
   int tile, dim;
@@ -185,9 +184,7 @@ static wide entering(const view *v, const tensor *z, int l) {
   return plus(whole_of(z), scaled(times(whole_of(z), again - 1), part, 2 * v->p->extent[in.dim]));
 }
 
-/* ---- ports
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- ports ---------------------------------------------------------------------------------- */
 typedef struct {
   wide read, write;
 } transfer; /* of one instance, in words of its memory, in fixed point */
@@ -273,9 +270,7 @@ static wide passed_on(const view *v, const entries *e, int z, int l, transfer *o
   return n;
 }
 
-/* ---- time
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 /* Elements of the first instance below the outermost Tile, where each takes `length` of them in a
  * step. */
 static wide first_part(wide end, wide n, wide length) {
@@ -433,9 +428,7 @@ static wide cycles_of(const view *v, const entries *e) {
   return time;
 }
 
-/* ---- energy
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- energy --------------------------------------------------------------------------------- */
 static wide energy_of(const view *v, const entries *e) {
   const problem *p = v->p;
   wide points = ONE;

@@ -6,16 +6,15 @@
 
 enum { VALUE_DIGITS = 10, FLOOR_DIGITS = 9, BOUND_DIGITS = 11 };
 
-static const char help[] =
-    "usage: tileflow-certify FILE|-\n\n"
-    "Checks a certificate that `tileflow solve --certificate FILE` wrote: that the mapping fits "
-    "and costs the value stated,\n"
-    "and that no mapping of the space costs less than the bound stated.  It shares no code with "
-    "tileflow, computes in whole\n"
-    "numbers and fixed point, and takes nothing of the file on trust but the machine and the "
-    "op, which stand at its head.\n"
-    "What a certificate holds, and what is proved: docs/CERTIFICATE.md.\n\n"
-    "Exit status: 0 if it is one, 1 if not, 2 for bad usage.\n";
+static const char help[] = "usage: tileflow-certify FILE|-\n\n"
+                           "Checks a certificate that `tileflow solve --certificate FILE` wrote: "
+                           "that the mapping fits and costs the value stated,\n"
+                           "and that no mapping of the space costs less than the bound stated.  It "
+                           "shares no code with tileflow, computes in whole\n"
+                           "numbers and fixed point, and takes nothing of the file on trust but "
+                           "the machine and the op, which stand at its head.\n"
+                           "What a certificate holds, and what is proved: docs/CERTIFICATE.md.\n\n"
+                           "Exit status: 0 if it is one, 1 if not, 2 for bad usage.\n";
 
 /* A bound is stated rounded down: it must not be above what was proved, nor a digit below. */
 static void check_bound(wide proved, const char *stated) {
@@ -30,8 +29,7 @@ static void check_bound(wide proved, const char *stated) {
 static void report(const proof_counts *n) {
   const int64_t *k = n->leaves;
   printf("proved by %lld regions: %lld by cost, %lld single mappings, %lld too large, %lld off the "
-         "mesh, %lld beyond the "
-         "end, %lld twins\n",
+         "mesh, %lld beyond the end, %lld twins\n",
          (long long)(k['c' & 31] + k['v' & 31] + k['f' & 31] + k['m' & 31] + k['e' & 31] +
                      k['t' & 31] + k['l' & 31]),
          (long long)k['c' & 31], (long long)k['v' & 31], (long long)k['f' & 31],

@@ -76,8 +76,7 @@ static void add_again(gr_draft *d, const gr_stepping *s, int n_forward, int *to)
     if (o < s->n_backward || o >= n_forward) d->ops[o].e = gr_swap_reads(d, d->ops[o].e, to);
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------
- */
+/* ---- seeds ----------------------------------------------------------------------------------- */
 /* Reads of single numbers that are 1 become the number.  (Of a tensor with ranks an op would lose
  * its loops.) */
 static void fold_seeds(gr_draft *d, int *to) {
@@ -91,8 +90,7 @@ static void fold_seeds(gr_draft *d, int *to) {
     d->ops[o].e = gr_swap_reads(d, d->ops[o].e, to);
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 typedef struct {
   gr_draft *d;
   bool *needed; /* [n_tensors] */

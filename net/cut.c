@@ -29,8 +29,7 @@ typedef struct {
 
 static bool no_memory(const cutter *c) { return tf_out_of_memory_at(c->d, c->at); }
 
-/* ---- ops in order, tensors as they first appear
- * -------------------------------------------------------- */
+/* ---- ops in order, tensors as they first appear --------------------------------------------- */
 static bool take_ops(cutter *c, const int *ops, int n) {
   const int all = c->from->n_ops;
   bool *in = TF_ARRAY(c->a, bool, (size_t)all);
@@ -68,8 +67,7 @@ static bool take_tensors(cutter *c) {
   return true;
 }
 
-/* ---- dims
- * ---------------------------------------------------------------------------------------------- */
+/* ---- dims ----------------------------------------------------------------------------------- */
 static bool name_taken(const cutter *c, const char *name, int n_dims) {
   for (int i = 0; i < n_dims; i++)
     if (!strcmp(c->wl->dims[i].name, name)) return true;
@@ -122,8 +120,7 @@ static int dim_of(const cutter *c, int i, int dim) {
   return c->dim[c->first[i] + k];
 }
 
-/* ---- copies with the group's numbers
- * -------------------------------------------------------------------- */
+/* ---- copies with the group's numbers -------------------------------------------------------- */
 static bool copy_index(cutter *c, int i, tf_index *x) {
   tf_term *terms = TF_ARRAY(c->a, tf_term, (size_t)x->n_terms);
   if (!terms) return no_memory(c);
@@ -247,8 +244,7 @@ static bool copy_all(cutter *c) {
   return true;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------ */
 /* A view shows what a group before has made. */
 static bool check_views(const cutter *c, const int *ops, int n) {
   for (int i = 0; i < n; i++)

@@ -12,9 +12,7 @@
 
 enum { FILES_EACH = 3, FILES_MORE = 8 + C_LIVE_FILES, FILE_NAME = 40 };
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 /* Whether the kernel has panels that may be packed beforehand. */
 static bool packs_some(const net_kernel *k) {
   bool any = k->program->n_notes > 0;
@@ -98,8 +96,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   return true;
 }
 
-/* ---- the network as the printers of a kernel's files read it
- * ------------------------------------------------ */
+/* ---- the network as the printers of a kernel's files read it -------------------------------- */
 /* Collects the panels of the network's inputs, with the network's numbers. */
 static bool gather_packs(net_emission *e) {
   int most = 0;
@@ -143,9 +140,7 @@ static void begin_package(net_emission *e) {
                            .on_threads = true};
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
   static const char *const names[FILES_EACH] = {"kernel.c", "kernel.h", "parts.h"},
                            *const ends[] = {".c", ".h", "_parts.h"};
@@ -167,8 +162,8 @@ static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
 static void print_makefile(FILE *out, const net_emission *e) {
   fprintf(out,
           "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
-          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = "
-          "%s%s-lm\nOBJECTS = network.o",
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\n"
+          "LIBS = %s%s-lm\nOBJECTS = network.o",
           e->isa->flags, e->package.source->libraries, *e->package.source->libraries ? " " : "");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, " g%d.o", i + 1);
@@ -184,11 +179,10 @@ static void print_makefile(FILE *out, const net_emission *e) {
 static void print_readme(FILE *out, const net_emission *e) {
   fputs("# ", out), c_plain_text(out, e->wl->name);
   fprintf(out,
-          "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  "
-          "`network.h` says how to "
-          "call it, `make test` holds it "
-          "against a plain evaluation in double (within %s of the norm of each output), `make "
-          "bench` times it.\n",
+          "\n\n"
+          "A network of %d ops as %d fused kernels, called in order (%d different ones).  "
+          "`network.h` says how to call it, `make test` holds it against a plain evaluation in "
+          "double (within %s of the norm of each output), `make bench` times it.\n",
           e->wl->n_ops, e->plan->n, net_kernels_of(e), e->package.within);
   fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name,
           (long long)e->memory.bytes);
@@ -239,9 +233,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 static bool check(net_emission *e) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   const int n = tf_micro_isas(e->o, isas, e->d);

@@ -83,8 +83,9 @@ static void call(FILE *out, const net_emission *e, int i) {
   for (int o = 0; o < e->plan->groups[i].group->workload->n_ops; o++)
     fprintf(out, " %s", e->plan->groups[i].group->workload->ops[o].name);
   fprintf(out,
-          " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, "
-          "const char **packed) {\n",
+          " */\n"
+          "static int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, const "
+          "char **packed) {\n",
           i + 1, C_NAME);
   net_bind_all(out, e, i);
   fputs("  (void)args;\n  (void)arena;\n  (void)packed;\n", out);
@@ -96,10 +97,9 @@ static void call(FILE *out, const net_emission *e, int i) {
           C_NAME);
   net_bind_all(out, e, i);
   fprintf(out,
-          "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, "
-          "%s_packed());\n  *packed += "
-          "lines(%s_packed());\n  return "
-          "status;\n}\n",
+          "  (void)args;\n  (void)arena;\n"
+          "  const int status = %s_pack(&k, *packed, %s_packed());\n"
+          "  *packed += lines(%s_packed());\n  return status;\n}\n",
           k->name, k->name, k->name);
 }
 
@@ -109,8 +109,8 @@ static void sizes(FILE *out, const net_emission *e) {
     if (net_has_kernel(e, i))
       fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
   fprintf(out,
-          "  return most;\n}\n\nsize_t %s_workspace(void) { return (size_t)ARENA + 64 + "
-          "most_scratch(); }\n",
+          "  return most;\n}\n\n"
+          "size_t %s_workspace(void) { return (size_t)ARENA + 64 + most_scratch(); }\n",
           C_NAME);
 }
 
@@ -124,9 +124,9 @@ static void entry(FILE *out, const net_emission *e) {
   for (int i = 0; i < e->plan->n; i++)
     fprintf(out, "  if (!status) status = run_%d(args, arena, scratch, bytes, &packed);\n", i + 1);
   fprintf(out,
-          "  return status;\n}\n\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n  "
-          "if (!args) return "
-          "%s_bad_argument;\n",
+          "  return status;\n}\n\n"
+          "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
+          "  if (!args) return %s_bad_argument;\n",
           C_NAME, C_NAME, C_NAME);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_argument(&e->wl->tensors[z]))
@@ -136,8 +136,8 @@ static void entry(FILE *out, const net_emission *e) {
           "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"
           "  void *own = workspace ? NULL : malloc(%s_workspace());\n"
           "  if (!workspace && !own) return %s_no_memory;\n"
-          "  const int status = run_all(args, workspace ? workspace : own);\n  free(own);\n  "
-          "return status;\n}\n",
+          "  const int status = run_all(args, workspace ? workspace : own);\n"
+          "  free(own);\n  return status;\n}\n",
           C_NAME, C_NAME, C_NAME, C_NAME);
 }
 
@@ -147,15 +147,16 @@ static void packing(FILE *out, const net_emission *e) {
   for (int i = 0; i < e->plan->n; i++)
     if (packs(e, i)) fprintf(out, "  n += lines(%s_packed());\n", net_called(e, i)->name);
   fprintf(out,
-          "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if "
-          "(!args || !packed",
+          "  return n;\n}\n\n"
+          "int %s_pack(const %s_args *args, void *packed, size_t bytes) {\n"
+          "  if (!args || !packed",
           C_NAME, C_NAME);
   for (int p = 0; p < e->whole.n_notes; p++)
     fputs(" || !args->", out), c_field(out, c_packed_tensor(&e->package, p)->name);
   fprintf(out,
-          ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n  "
-          "char *at = packed;\n  "
-          "int status = 0;\n",
+          ") return %s_bad_argument;\n"
+          "  if (bytes < %s_packed()) return %s_small_workspace;\n  char *at = packed;\n"
+          "  int status = 0;\n",
           C_NAME, C_NAME, C_NAME);
   for (int i = 0; i < e->plan->n; i++)
     if (packs(e, i)) fprintf(out, "  if (!status) status = pack_%d(args, NULL, &at);\n", i + 1);
@@ -171,16 +172,15 @@ void net_say_arena(FILE *out, const net_emission *e) {
 
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
-  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n#include "
-               "\"network.h\"\n\n#include "
-               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if "
-               "defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
+  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n"
+               "#include \"network.h\"\n\n#include <stdio.h>\n#include <stdlib.h>\n"
+               "#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (net_has_kernel(e, i)) fprintf(out, "#include \"g%d.h\"\n", i + 1);
   net_say_arena(out, e);
   if (c_packs(&e->package))
-    fputs("\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + "
-          "63) / 64 * 64; }\n",
+    fputs("\n/* Rounded up to cache lines. */\n"
+          "static inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
           out);
   for (int i = 0; i < e->plan->n; i++)
     call(out, e, i);
@@ -191,17 +191,13 @@ void net_print_calls(FILE *out, const net_emission *e) {
   net_print_weights(out, e);
 }
 
-/* ---- threads
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- threads -------------------------------------------------------------------------------- */
 void net_declare_threads(FILE *out) {
   fprintf(out,
           "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as "
-          "OpenMP would take.  One "
-          "without OpenMP.\n"
+          "OpenMP would take.  One without OpenMP.\n"
           " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of "
-          "workspace that such a call "
-          "needs. */\n"
+          "workspace that such a call needs. */\n"
           "size_t %s_workspace_on(int threads);\n"
           "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
           C_NAME, C_NAME, C_NAME, C_NAME);

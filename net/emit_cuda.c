@@ -12,9 +12,7 @@
 enum { FILES_EACH = 3, FILES_MORE = 12, FILE_NAME = 40 };
 enum { ALIGN = 256 }; /* bytes on which the arena and the kernels' scratch begin */
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 static bool make_kernel(net_emission *e, int i, const char *name) {
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
@@ -75,8 +73,7 @@ static void call(FILE *out, const net_emission *e, int i) {
     fprintf(out, " %s", wl->ops[o].name);
   fprintf(out,
           " */\nstatic int run_%d(const " C_NAME
-          "_args *args, unsigned char *arena, void *scratch, size_t bytes, void "
-          "*stream) {\n",
+          "_args *args, unsigned char *arena, void *scratch, size_t bytes, void *stream) {\n",
           i + 1);
   net_bind_all(out, e, i);
   fprintf(out,
@@ -91,8 +88,7 @@ static void sizes(FILE *out, const net_emission *e) {
       fprintf(out, "  if ((n = %s_device_workspace()) > most) most = n;\n", e->kernel[i].name);
   fprintf(out,
           "  return most;\n}\n\nsize_t " C_NAME
-          "_device_workspace(void) { return (size_t)ARENA + %d + most_scratch(); "
-          "}\n",
+          "_device_workspace(void) { return (size_t)ARENA + %d + most_scratch(); }\n",
           2 * ALIGN);
 }
 
@@ -111,8 +107,8 @@ static void entry(FILE *out, const net_emission *e) {
   fprintf(out,
           "  if (bytes < " C_NAME "_device_workspace()) return " C_NAME "_small_workspace;\n"
           "  p->arena = (unsigned char *)(((uintptr_t)workspace + %d) / %d * %d);\n"
-          "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n  p->rest = most_scratch();\n  "
-          "return " C_NAME "_done;\n}\n\n"
+          "  p->scratch = p->arena + (ARENA + %d) / %d * %d;\n"
+          "  p->rest = most_scratch();\n  return " C_NAME "_done;\n}\n\n"
           "int " C_NAME "_device(const " C_NAME
           "_args *args, void *workspace, size_t bytes, void *stream) {\n"
           "  places p;\n  int status = places_of(args, workspace, bytes, &p);\n",
@@ -123,8 +119,7 @@ static void entry(FILE *out, const net_emission *e) {
   fputs("  return status;\n}\n", out);
 }
 
-/* ---- the same as a graph, in branches
- * ----------------------------------------------------------------------- */
+/* ---- the same as a graph, in branches ------------------------------------------------------- */
 static bool waits(const net_branches *b, int i, int j) {
   return b->waits[(size_t)i * (size_t)b->groups + (size_t)j];
 }
@@ -151,19 +146,18 @@ static int next_of(const net_branches *b, const bool *ran) {
 /* The emulation, which has no streams, runs groups in another order that the branches allow. */
 static bool emulated_graph(FILE *out, const net_emission *e) {
   bool *ran = calloc((size_t)e->plan->n + 1, sizeof *ran);
-  fputs("\n#if defined(TILEFLOW_EMULATE)\n/* A graph is its arguments; its groups run in another "
-        "order that its branches "
-        "allow. */\n"
+  fputs("\n#if defined(TILEFLOW_EMULATE)\n"
+        "/* A graph is its arguments; its groups run in another order that its branches allow. */\n"
         "typedef struct {\n  " C_NAME "_args args;\n  places at;\n} graph_there;\n\n"
         "int " C_NAME "_graph(const " C_NAME
         "_args *args, void *workspace, size_t bytes, void **graph) {\n"
         "  graph_there *const g = (graph_there *)malloc(sizeof *g);\n  if (!g || !graph) exit(2);\n"
         "  const int status = places_of(args, workspace, bytes, &g->at);\n"
-        "  if (!status) g->args = *args;\n  if (status) free(g);\n  *graph = status ? NULL : g;\n  "
-        "return status;\n}\n\n"
-        "int " C_NAME
-        "_graph_start(void *graph, void *stream) {\n  const graph_there *const g = (graph_there "
-        "*)graph;\n  int status = g ? " C_NAME "_done : BAD_ARGUMENT;\n",
+        "  if (!status) g->args = *args;\n  if (status) free(g);\n"
+        "  *graph = status ? NULL : g;\n  return status;\n}\n\n"
+        "int " C_NAME "_graph_start(void *graph, void *stream) {\n"
+        "  const graph_there *const g = (graph_there *)graph;\n  int status = g ? " C_NAME
+        "_done : BAD_ARGUMENT;\n",
         out);
   for (int i; ran && (i = next_of(&e->branches, ran)) >= 0; ran[i] = true)
     fprintf(out,
@@ -189,8 +183,7 @@ static void branched(FILE *out, const net_emission *e) {
       "/* Groups in streams, of which each is a branch; events: that behind each group, then those "
       "of branches. */\n"
       "static int run_branches(const " C_NAME
-      "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) "
-      "{\n"
+      "_args *args, const places *p, cudaStream_t *on, cudaEvent_t *behind) {\n"
       "  int status = mark(behind[GROUPS], on[0]);\n"
       "  for (int b = 1; b < BRANCHES && !status; b++) status = wait_for(on[b], behind[GROUPS]);\n",
       b->groups, b->n);
@@ -204,8 +197,8 @@ static void branched(FILE *out, const net_emission *e) {
       fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->of[i]);
   }
   fputs(
-      "  for (int b = 1; b < BRANCHES && !status; b++) {\n    status = mark(behind[GROUPS + b], "
-      "on[b]);\n"
+      "  for (int b = 1; b < BRANCHES && !status; b++) {\n"
+      "    status = mark(behind[GROUPS + b], on[b]);\n"
       "    if (!status) status = wait_for(on[0], behind[GROUPS + b]);\n  }\n  return status;\n}\n",
       out);
 }
@@ -213,11 +206,11 @@ static void branched(FILE *out, const net_emission *e) {
 static const char capturing[] =
     "\nint " C_NAME "_graph(const " C_NAME
     "_args *args, void *workspace, size_t bytes, void **graph) {\n"
-    "  places p;\n  cudaStream_t on[BRANCHES] = {NULL};\n  cudaEvent_t behind[GROUPS + BRANCHES] = "
-    "{NULL};\n"
+    "  places p;\n  cudaStream_t on[BRANCHES] = {NULL};\n"
+    "  cudaEvent_t behind[GROUPS + BRANCHES] = {NULL};\n"
     "  cudaGraph_t all = NULL;\n  cudaGraphExec_t made = NULL;\n"
-    "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n  bool ok = "
-    "!status;\n"
+    "  int status = graph ? places_of(args, workspace, bytes, &p) : BAD_ARGUMENT;\n"
+    "  bool ok = !status;\n"
     "  for (int b = 0; b < BRANCHES && ok; b++)\n"
     "    ok = cudaStreamCreateWithFlags(&on[b], cudaStreamNonBlocking) == cudaSuccess;\n"
     "  for (int i = 0; i < GROUPS + BRANCHES && ok; i++)\n"
@@ -226,19 +219,20 @@ static const char capturing[] =
     "{\n"
     "    status = run_branches(args, &p, on, behind);\n"
     "    ok = cudaStreamEndCapture(on[0], &all) == cudaSuccess && !status &&\n"
-    "         cudaGraphInstantiateWithFlags(&made, all, 0) == cudaSuccess;\n  } else {\n    ok = "
-    "false;\n  }\n"
+    "         cudaGraphInstantiateWithFlags(&made, all, 0) == cudaSuccess;\n  } else {\n"
+    "    ok = false;\n  }\n"
     "  if (all) cudaGraphDestroy(all);\n"
-    "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n    if (behind[i]) "
-    "cudaEventDestroy(behind[i]);\n"
+    "  for (int i = 0; i < GROUPS + BRANCHES; i++)\n"
+    "    if (behind[i]) cudaEventDestroy(behind[i]);\n"
     "  for (int b = 0; b < BRANCHES; b++)\n    if (on[b]) cudaStreamDestroy(on[b]);\n"
-    "  if (graph) *graph = ok ? (void *)made : NULL;\n  return ok || status ? status : "
-    "FAILED;\n}\n\n"
+    "  if (graph) *graph = ok ? (void *)made : NULL;\n"
+    "  return ok || status ? status : FAILED;\n}\n\n"
     "int " C_NAME "_graph_start(void *graph, void *stream) {\n  if (!graph) return BAD_ARGUMENT;\n"
     "  return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess "
     "? " C_NAME "_done : FAILED;\n}\n\n"
-    "void " C_NAME "_graph_free(void *graph) {\n  if (graph) "
-    "cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n#endif\n";
+    "void " C_NAME "_graph_free(void *graph) {\n"
+    "  if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);\n}\n"
+    "#endif\n";
 
 static void as_graph(FILE *out, const net_emission *e) {
   if (!emulated_graph(out, e)) tf_out_of_memory(e->d);
@@ -249,10 +243,10 @@ static void as_graph(FILE *out, const net_emission *e) {
 static void print_calls(FILE *out, const net_emission *e) {
   fputs("/* " C_NAME ": ", out), c_plain_text(out, e->wl->name);
   fputs(", group after group.  Written by tileflow; see README.md. */\n"
-        "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include "
-        "<cuda_runtime.h>\n#endif\n"
-        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
-        "<string.h>\n\n"
+        "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n"
+        "#include <cuda_runtime.h>\n#endif\n"
+        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+        "#include <stdlib.h>\n#include <string.h>\n\n"
         "#include \"kernel.h\"\n#include \"kernel_device.h\"\n",
         out);
   for (int i = 0; i < e->plan->n; i++)
@@ -284,16 +278,13 @@ static void print_device_header(FILE *out, const net_emission *e) {
         out);
   fputs(
       "/* Starts the kernels in the stream (a cudaStream_t), one behind the other, and returns at "
-      "once; pointers of "
-      "args and\n"
+      "once; pointers of args and\n"
       " * workspace are the device's.  The first that cannot be started ends it.  May be captured "
       "in a CUDA graph. */\n"
       "int " C_NAME "_device(const " C_NAME
       "_args *args, void *workspace, size_t bytes, void *stream);\n\n"
       "/* The same as a graph (a cudaGraphExec_t), for these pointers, in which kernels that touch "
-      "nothing of each "
-      "other "
-      "run beside\n"
+      "nothing of each other run beside\n"
       " * each other: made once, started in a stream as often as wanted, one start at a time. */\n"
       "int " C_NAME "_graph(const " C_NAME
       "_args *args, void *workspace, size_t bytes, void **graph);\n"
@@ -304,15 +295,12 @@ static void print_device_header(FILE *out, const net_emission *e) {
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 static void print_makefile(FILE *out, const net_emission *e) {
   const bool groups = has_groups(e);
   fprintf(out,
           "# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (%s) "
-          "and NVCCFLAGS may "
-          "be set.\n"
+          "and NVCCFLAGS may be set.\n"
           "NVCC ?= nvcc\nARCH ?= %s\nNVCCFLAGS ?= -O3\n"
           "ALL = -std=c++17 %s $(NVCCFLAGS) -Xcompiler -fPIC\n",
           groups ? "sm_90a, no other" : "native: of the GPU that is here; sm_80, sm_90, ...",
@@ -334,19 +322,19 @@ static void print_makefile(FILE *out, const net_emission *e) {
         "\t$(NVCC) $(ALL) -o test_device test_device.o $(OBJECTS) -lm\n\t./test\n\t./test_device\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) -O2 -std=c17 -c -o bench.o bench.c\n"
         "\t$(NVCC) $(ALL) -o $@ bench.o $(OBJECTS)\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= "
-        "-O2\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+        "CFLAGS ?= -O2\n"
         "EMULATED = emulate-network.o $(KERNELS:%=emulate-%.o)\n"
-        "emulate-%.o: %.cu emulate.hpp $(wildcard *.hpp *.h)\n\t$(CXX) $(EMULATE) $(CXXFLAGS) -x "
-        "c++ -c -o $@ $<\n"
-        "emulate: test.c test_device.c $(EMULATED)\n\t$(CC) $(CFLAGS) -std=c17 -c -o "
-        "emulate-test.o test.c\n"
+        "emulate-%.o: %.cu emulate.hpp $(wildcard *.hpp *.h)\n"
+        "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o $@ $<\n"
+        "emulate: test.c test_device.c $(EMULATED)\n"
+        "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
         "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test_device.o test_device.c\n"
         "\t$(CXX) -o $@ emulate-test.o $(EMULATED) -lm\n"
-        "\t$(CXX) -o emulate_device emulate-test_device.o $(EMULATED) "
-        "-lm\n\t./emulate\n\t./emulate_device\n"
-        "clean:\n\trm -f *.o libnetwork.a libnetwork.so test test_device bench emulate "
-        "emulate_device\n"
+        "\t$(CXX) -o emulate_device emulate-test_device.o $(EMULATED) -lm\n\t./emulate\n"
+        "\t./emulate_device\n"
+        "clean:\n"
+        "\trm -f *.o libnetwork.a libnetwork.so test test_device bench emulate emulate_device\n"
         ".PHONY: all clean\n",
         out);
 }
@@ -354,26 +342,26 @@ static void print_makefile(FILE *out, const net_emission *e) {
 static void print_readme(FILE *out, const net_emission *e) {
   fputs("# ", out), c_plain_text(out, e->wl->name);
   fprintf(out,
-          "\n\nA network of %d ops as %d fused groups, whose kernels are started in order (%d "
-          "different ones; data: "
-          "%s).\n\n"
+          "\n\n"
+          "A network of %d ops as %d fused groups, whose kernels are started in order (%d "
+          "different ones; data: %s).\n"
+          "\n"
           "    make test     compiles with nvcc, runs, compares with a plain evaluation in double "
-          "(within %s of the "
-          "norm of each output)\n"
+          "(within %s of the norm of each output)\n"
           "    make bench    compiles; ./bench times it, kernel after kernel and as a CUDA graph\n"
           "    make emulate  the test without nvcc or a device: compiled as C++, threads one after "
-          "the other\n\n"
+          "the other\n"
+          "\n"
           "`network.h`: arrays of the host.  `network_device.h`: arrays that are on the device, "
-          "and a stream; or a "
-          "network with memory of\nits own there, to which float32 are brought, weights once for "
-          "all calls.  "
+          "and a stream; or a network with memory of\n"
+          "its own there, to which float32 are brought, weights once for all calls.  "
           "`libnetwork.so` has all of it.\n",
           e->wl->n_ops, e->plan->n, net_kernels_of(e), c_type_name(e->data), e->package.within);
   fprintf(out, "\nBetween kernels: %lld bytes on the device.\n", (long long)e->memory.bytes);
   if (has_groups(e))
-    fputs("\nSome kernels are of warpgroups (sm_90a): arrays must stand on 16 bytes, and strides "
-          "be multiples of them, "
-          "else a call says `bad_argument`.\n",
+    fputs("\n"
+          "Some kernels are of warpgroups (sm_90a): arrays must stand on 16 bytes, and strides be "
+          "multiples of them, else a call says `bad_argument`.\n",
           out);
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
@@ -413,8 +401,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it
- * ---------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 /* The tolerance of the test: each group rounds what it makes, and errors of many add up as those of
  * a random walk. */
 static void set_within(net_emission *e) {

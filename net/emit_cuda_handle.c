@@ -15,8 +15,8 @@ static void floats(FILE *out, const net_emission *e, bool inputs) {
 }
 
 void net_cuda_declare_handle(FILE *out, const net_emission *e) {
-  fputs("/* Arrays of the host without gaps, in float32 whatever the network's type is. "
-        "*/\ntypedef struct {\n",
+  fputs("/* Arrays of the host without gaps, in float32 whatever the network's type is. */\n"
+        "typedef struct {\n",
         out);
   floats(out, e, true);
   floats(out, e, false);
@@ -24,11 +24,9 @@ void net_cuda_declare_handle(FILE *out, const net_emission *e) {
         "/* The network with memory of its own on the device, for one stream at a time.  Each of "
         "these returns as " C_NAME " does.\n"
         " * make: takes the memory, of all arguments and the workspace.  put: brings inputs there, "
-        "rounded to the "
-        "network's type; those\n"
+        "rounded to the network's type; those\n"
         " * that are NULL stay what they are, so that weights are brought once.  start: computes "
-        "the outputs, in the "
-        "stream (a\n"
+        "the outputs, in the stream (a\n"
         " * cudaStream_t), and returns at once; as_graph: made at the first such call, and started "
         "as one from\n"
         " * then on.  get: waits for the device and fetches outputs, but those that are NULL. */\n"
@@ -43,9 +41,7 @@ void net_cuda_declare_handle(FILE *out, const net_emission *e) {
         out);
 }
 
-/* ---- types
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- types ---------------------------------------------------------------------------------- */
 static const char f32[] = "static element narrow_element(float x) { return x; }\n"
                           "static float wide_element(element x) { return x; }\n";
 static const char bf16[] =
@@ -58,17 +54,16 @@ static const char bf16[] =
 static const char f16[] =
     "static element narrow_element(float x) {\n  uint32_t u;\n  memcpy(&u, &x, sizeof u);\n"
     "  const uint32_t sign = u >> 16 & 0x8000;\n  float a = fabsf(x);\n"
-    "  if (x != x) return (element)(sign | 0x7e00);\n  if (a >= 65520) return (element)(sign | "
-    "0x7c00);\n"
-    "  if (a < 0x1p-14f) { /* without its leading 1 */\n    a += 0.5f;\n    memcpy(&u, &a, sizeof "
-    "u);\n"
+    "  if (x != x) return (element)(sign | 0x7e00);\n"
+    "  if (a >= 65520) return (element)(sign | 0x7c00);\n"
+    "  if (a < 0x1p-14f) { /* without its leading 1 */\n    a += 0.5f;\n"
+    "    memcpy(&u, &a, sizeof u);\n"
     "    return (element)(sign | (u - 0x3f000000));\n  }\n"
     "  memcpy(&u, &a, sizeof u);\n  u += 0xfff + (u >> 13 & 1);\n"
     "  return (element)(sign | ((u >> 13) - (112 << 10)));\n}\n"
     "static float wide_element(element x) {\n  const int e = x >> 10 & 31, m = x & 1023;\n"
     "  const float a = e == 31 ? (m ? NAN : INFINITY) : e ? ldexpf((float)(1024 + m), e - 25) : "
-    "ldexpf((float)m, "
-    "-24);\n"
+    "ldexpf((float)m, -24);\n"
     "  return x >> 15 ? -a : a;\n}\n";
 
 /* The network's type as the host has it, and how a float becomes one of it and back. */
@@ -77,16 +72,15 @@ static void put_types(FILE *out, const net_emission *e) {
   fputs(e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32, out);
 }
 
-/* ---- network.cu
- * --------------------------------------------------------------------------------------------- */
+/* ---- network.cu ----------------------------------------------------------------------------- */
 static const char moving[] =
     "\nstatic const size_t PIECE = 1 << 20; /* elements that are on their way at a time */\n\n"
     "/* n elements from the host, or there. */\n"
     "static int put_all(void *there, const float *from, size_t n) {\n"
     "  element *const piece = (element *)malloc(sizeof *piece * (n < PIECE ? n : PIECE));\n"
     "  bool ok = piece != NULL;\n"
-    "  for (size_t at = 0; at < n && ok; at += PIECE) {\n    const size_t some = n - at < PIECE ? "
-    "n - at : PIECE;\n"
+    "  for (size_t at = 0; at < n && ok; at += PIECE) {\n"
+    "    const size_t some = n - at < PIECE ? n - at : PIECE;\n"
     "    for (size_t i = 0; i < some; i++) piece[i] = narrow_element(from[at + i]);\n"
     "    ok = cudaMemcpy((element *)there + at, piece, some * sizeof *piece, "
     "cudaMemcpyHostToDevice) == cudaSuccess;\n"
@@ -94,11 +88,10 @@ static const char moving[] =
     "static int get_all(float *to, const void *there, size_t n) {\n"
     "  element *const piece = (element *)malloc(sizeof *piece * (n < PIECE ? n : PIECE));\n"
     "  bool ok = piece != NULL;\n"
-    "  for (size_t at = 0; at < n && ok; at += PIECE) {\n    const size_t some = n - at < PIECE ? "
-    "n - at : PIECE;\n"
+    "  for (size_t at = 0; at < n && ok; at += PIECE) {\n"
+    "    const size_t some = n - at < PIECE ? n - at : PIECE;\n"
     "    ok = cudaMemcpy(piece, (const element *)there + at, some * sizeof *piece, "
-    "cudaMemcpyDeviceToHost) == "
-    "cudaSuccess;\n"
+    "cudaMemcpyDeviceToHost) == cudaSuccess;\n"
     "    for (size_t i = 0; i < some && ok; i++) to[at + i] = wide_element(piece[i]);\n"
     "  }\n  free(piece);\n  return ok ? " C_NAME "_done : FAILED;\n}\n";
 
@@ -140,8 +133,7 @@ static void print_make(FILE *out, const net_emission *e) {
 static void move(FILE *out, const net_emission *e, bool inputs) {
   fprintf(out,
           "\nint " C_NAME "_%s(" C_NAME "_there *n, const " C_NAME
-          "_floats *%s) {\n  if (!n || !%s) return "
-          "BAD_ARGUMENT;\n  int status = %s;\n",
+          "_floats *%s) {\n  if (!n || !%s) return BAD_ARGUMENT;\n  int status = %s;\n",
           inputs ? "put" : "get", inputs ? "from" : "to", inputs ? "from" : "to",
           inputs ? C_NAME "_done"
                  : "cudaDeviceSynchronize() == cudaSuccess ? " C_NAME "_done : FAILED");
@@ -183,20 +175,18 @@ void net_cuda_handle(FILE *out, const net_emission *e) {
   move(out, e, false);
 }
 
-/* ---- programs
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- programs ------------------------------------------------------------------------------- */
 static const char series[] =
     "/* The i-th of a series that looks random: uniform, of that deviation (splitmix64). */\n"
-    "static float number(uint64_t i, double deviation) {\n  uint64_t x = (i + 1) * "
-    "UINT64_C(0x9e3779b97f4a7c15);\n"
-    "  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);\n  x = (x ^ x >> 27) * "
-    "UINT64_C(0x94d049bb133111eb);\n"
-    "  x ^= x >> 31;\n  return (float)(((double)(x >> 40) / 8388608 - 1) * 1.7320508 * "
-    "deviation);\n}\n\n"
+    "static float number(uint64_t i, double deviation) {\n"
+    "  uint64_t x = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);\n"
+    "  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);\n"
+    "  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);\n"
+    "  x ^= x >> 31;\n"
+    "  return (float)(((double)(x >> 40) / 8388608 - 1) * 1.7320508 * deviation);\n}\n\n"
     "static uint64_t at; /* in the series: arrays differ */\n\n"
-    "static float *numbers(size_t n, double deviation) {\n  float *x = malloc(n * sizeof *x);\n  "
-    "if (!x) exit(2);\n"
+    "static float *numbers(size_t n, double deviation) {\n"
+    "  float *x = malloc(n * sizeof *x);\n  if (!x) exit(2);\n"
     "  for (size_t i = 0; i < n; i++) x[i] = number(at++, deviation);\n  return x;\n}\n\n";
 
 /* Of what has several ranks, such that a sum over the largest of them keeps the size of
@@ -218,25 +208,25 @@ static void declare(FILE *out, const net_emission *e) {
   }
 }
 
-static const char programs_head[] = "#include <math.h>\n#include <stdint.h>\n#include "
-                                    "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+static const char programs_head[] = "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+                                    "#include <stdlib.h>\n#include <string.h>\n"
                                     "#include <time.h>\n\n#include \"kernel_device.h\"\n\n";
 
 /* The outputs of the handle: of a second call, to which inputs are not brought again, those of a
  * graph, and those of arrays of the host are the same bits. */
 void net_cuda_test_handle(FILE *out, const net_emission *e) {
   fputs("/* Holds a network that has its memory on the device against calls with arrays of the "
-        "host: the same bits, also "
-        "of a second call\n * with the same inputs, and as a graph. */\n#define _POSIX_C_SOURCE "
-        "200809L\n",
+        "host: the same bits, also of a second call\n"
+        " * with the same inputs, and as a graph. */\n#define _POSIX_C_SOURCE 200809L\n",
         out);
   fputs(programs_head, out);
   fputs(series, out);
   put_types(out, e);
-  fputs("\nstatic element *rounded(const float *x, size_t n) {\n  element *y = malloc(n * sizeof "
-        "*y);\n"
-        "  if (!y) exit(2);\n  for (size_t i = 0; i < n; i++) y[i] = narrow_element(x[i]);\n  "
-        "return y;\n}\n\n"
+  fputs("\nstatic element *rounded(const float *x, size_t n) {\n"
+        "  element *y = malloc(n * sizeof *y);\n"
+        "  if (!y) exit(2);\n"
+        "  for (size_t i = 0; i < n; i++) y[i] = narrow_element(x[i]);\n  return y;\n}\n"
+        "\n"
         "/* Whether they are the numbers of x. */\n"
         "static int same(const char *what, const float *x, const element *y, size_t n) {\n"
         "  for (size_t i = 0; i < n; i++) {\n    const float z = wide_element(y[i]);\n"
@@ -279,8 +269,8 @@ void net_cuda_test_handle(FILE *out, const net_emission *e) {
 void net_cuda_bench(FILE *out, const net_emission *e) {
   fputs("/* Times ", out), c_plain_text(out, e->wl->name);
   fputs(" on the device, many calls one behind the other: the least of the rounds, of a call.  "
-        "Once as kernels that are "
-        "started one by one, once as a\n * graph. */\n#define _POSIX_C_SOURCE 200809L\n",
+        "Once as kernels that are started one by one, once as a\n"
+        " * graph. */\n#define _POSIX_C_SOURCE 200809L\n",
         out);
   fputs(programs_head, out);
   fputs(series, out);
@@ -292,18 +282,16 @@ void net_cuda_bench(FILE *out, const net_emission *e) {
   fprintf(out,
           "  " C_NAME "_there *n = NULL;\n  const " C_NAME "_floats none = {0};\n"
           "  if (" C_NAME "_make(&n) || " C_NAME
-          "_put(n, &f)) return puts(\"not run: no CUDA device, or no room on "
-          "it\"), 2;\n"
+          "_put(n, &f)) return puts(\"not run: no CUDA device, or no room on it\"), 2;\n"
           "  for (int graph = 0; graph <= 1; graph++) {\n    double least = 1e30;\n"
           "    for (int r = 0; r < ROUNDS; r++) {\n      const double from = now();\n"
           "      for (int c = 0; c < CALLS; c++)\n"
           "        if (" C_NAME
           "_start(n, NULL, graph)) return puts(\"not run: it could not be started\"), 2;\n"
           "      if (" C_NAME "_get(n, &none)) return puts(\"not run: it failed\"), 2;\n"
-          "      const double took = (now() - from) / CALLS;\n      if (r && took < least) least = "
-          "took;\n    }\n"
-          "    printf(\"" C_NAME
-          "%%s %%.6g s, %%.4g GFLOP/s\\n\", graph ? \", as a graph,\" : \"\", least, %.9g / "
-          "least / 1e9);\n  }\n  " C_NAME "_free(n);\n  return 0;\n}\n",
+          "      const double took = (now() - from) / CALLS;\n"
+          "      if (r && took < least) least = took;\n    }\n"
+          "    printf(\"" C_NAME "%%s %%.6g s, %%.4g GFLOP/s\\n\", graph ? \", as a graph,\" : "
+          "\"\", least, %.9g / least / 1e9);\n  }\n  " C_NAME "_free(n);\n  return 0;\n}\n",
           cu_flops(e->wl));
 }

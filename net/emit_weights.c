@@ -21,14 +21,13 @@ static const char reader[] =
     "/* Bytes of the row at p, `left` of them at most; 0: it is cut short. */\n"
     "static uint64_t row_bytes(const unsigned char *p, uint64_t left) {\n"
     "  if (left < 24 || word(p + 8, 8) > 64 || word(p, 4) > 4096) return 0;\n"
-    "  const uint64_t n = 24 + 8 * word(p + 8, 8) + (word(p, 4) + 7) / 8 * 8;\n  return n <= left "
-    "? n : 0;\n}\n\n"
+    "  const uint64_t n = 24 + 8 * word(p + 8, 8) + (word(p, 4) + 7) / 8 * 8;\n"
+    "  return n <= left ? n : 0;\n}\n\n"
     "/* One row: its input's pointer and strides. */\n"
-    "static int take_row(" C_NAME
-    "_args *args, const unsigned char *file, size_t bytes, const unsigned char *p, char "
-    "*why, size_t size) {\n"
-    "  const size_t length = (size_t)word(p, 4);\n  const uint64_t rank = word(p + 8, 8), from = "
-    "word(p + 16, 8);\n"
+    "static int take_row(" C_NAME "_args *args, const unsigned char *file, size_t bytes, const "
+    "unsigned char *p, char *why, size_t size) {\n"
+    "  const size_t length = (size_t)word(p, 4);\n"
+    "  const uint64_t rank = word(p + 8, 8), from = word(p + 16, 8);\n"
     "  const char *name = (const char *)p + 24 + 8 * rank;\n"
     "  const struct input *in = find_input(name, length);\n"
     "  uint64_t n = 1, last;\n"
@@ -39,18 +38,16 @@ static const char reader[] =
     "length);\n"
     "  for (int r = 0; r < in->rank; r++) {\n"
     "    if (word(p + 24 + 8 * r, 8) != (uint64_t)in->shape[r]) return refuse(why, size, \"of "
-    "another shape:\", name, "
-    "length);\n    n *= (uint64_t)in->shape[r];\n  }\n"
+    "another shape:\", name, length);\n"
+    "    n *= (uint64_t)in->shape[r];\n  }\n"
     "  if (from % 64 || from > bytes || (bytes - from) / in->bytes < n) return refuse(why, size, "
-    "\"outside of "
-    "the file:\", "
-    "name, length);\n"
+    "\"outside of the file:\", name, length);\n"
     "  const void *data = file + from;\n"
     "  memcpy((char *)args + in->field, &data, sizeof data);\n"
     "  last = 1;\n  for (int r = in->rank - 1; r > 0; r--) {\n"
     "    last *= (uint64_t)in->shape[r];\n    const int64_t step = (int64_t)last;\n"
-    "    memcpy((char *)args + in->stride + sizeof step * (size_t)(r - 1), &step, sizeof step);\n  "
-    "}\n"
+    "    memcpy((char *)args + in->stride + sizeof step * (size_t)(r - 1), &step, sizeof step);\n"
+    "  }\n"
     "  return " C_NAME "_done;\n}\n\n"
     "int " C_NAME "_weights(" C_NAME
     "_args *args, const void *file, size_t bytes, char *why, size_t size) {\n"
@@ -63,14 +60,13 @@ static const char reader[] =
     "\"\", 0);\n"
     "  const uint64_t head = word(p + 16, 8);\n"
     "  if (word(p + 24, 8) != bytes || head < 40 || head > bytes) return refuse(why, size, \"a "
-    "file of another "
-    "length\", \"\", 0);\n"
+    "file of another length\", \"\", 0);\n"
     "  const unsigned char *at = p + 40, *end = p + head;\n"
     "  for (uint64_t i = word(p + 12, 4); i > 0; i--) {\n"
     "    const uint64_t n = row_bytes(at, (uint64_t)(end - at));\n"
     "    if (!n) return refuse(why, size, \"a table that is cut short\", \"\", 0);\n"
-    "    const int status = take_row(args, p, bytes, at, why, size);\n    if (status) return "
-    "status;\n    at += n;\n"
+    "    const int status = take_row(args, p, bytes, at, why, size);\n"
+    "    if (status) return status;\n    at += n;\n"
     "  }\n"
     "  return at == end ? " C_NAME
     "_done : refuse(why, size, \"a table of another length\", \"\", 0);\n}\n";
@@ -98,15 +94,14 @@ void net_print_weights(FILE *out, const net_emission *e) {
   int most = 1;
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (e->wl->tensors[z].rank > most) most = e->wl->tensors[z].rank;
-  fprintf(
-      out,
-      "\n/* Inputs, any of which a file of weights may have: where their pointers and strides "
-      "stand in the "
-      "arguments. */\nstatic const struct input {\n  const char *name;\n  unsigned type, bytes; /* "
-      "the number of "
-      "its elements' type in such a file; of one */\n  int rank;\n  int64_t shape[%d];\n  size_t "
-      "field, stride;\n} inputs[] = {\n",
-      most);
+  fprintf(out,
+          "\n"
+          "/* Inputs, any of which a file of weights may have: where their pointers and strides "
+          "stand in the arguments. */\n"
+          "static const struct input {\n  const char *name;\n"
+          "  unsigned type, bytes; /* the number of its elements' type in such a file; of one */\n"
+          "  int rank;\n  int64_t shape[%d];\n  size_t field, stride;\n} inputs[] = {\n",
+          most);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_input(&e->wl->tensors[z])) put_input(out, e, z);
   fprintf(out, "};\n\n%s", reader);
@@ -117,14 +112,11 @@ void net_declare_weights(FILE *out) {
       out,
       "enum { %s_bad_weights = -6 }; /* a file that is no file of weights of this network */\n\n"
       "/* Takes what a file of weights has (`tileflow pack MODEL.onnx`), read or mapped into "
-      "memory by the caller "
-      "and kept\n"
+      "memory by the caller and kept\n"
       " * there: pointers and strides of these inputs are set into it, so that it is not copied.  "
-      "It is checked "
-      "against the\n"
+      "It is checked against the\n"
       " * names and shapes of the inputs; why (NULL, or `size` bytes) is told what is wrong, and "
-      "args are then not "
-      "to be used.\n"
+      "args are then not to be used.\n"
       " * Inputs that the file lacks stay as they are.  For computers whose numbers are "
       "little-endian. */\n"
       "int %s_weights(%s_args *args, const void *file, size_t bytes, char *why, size_t size);\n\n",

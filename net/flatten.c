@@ -94,8 +94,7 @@ static bool may_join(const pair *p) {
   return ok;
 }
 
-/* ---- joining
- * --------------------------------------------------------------------------------------------- */
+/* ---- joining -------------------------------------------------------------------------------- */
 /* Takes element `at` out of the array. */
 static void drop(void *array, size_t each, int at, int n) {
   char *bytes = array;

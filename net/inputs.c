@@ -25,9 +25,7 @@ struct tf_net_inputs {
   tf_setting *set;
 };
 
-/* ---- written
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- written -------------------------------------------------------------------------------- */
 char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
   TF_IN_C_LOCALE;
   char *text = NULL;
@@ -52,9 +50,7 @@ char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, 
   return NULL;
 }
 
-/* ---- read
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- read ----------------------------------------------------------------------------------- */
 static const tf_ynode *list_of(const tf_ynode *plan, const char *key, tf_diags *d) {
   const tf_ynode *list = tf_ymap_get(plan, key);
   if (!list || !tf_yschema_kind(list, TF_Y_LIST, key, d)) return NULL;

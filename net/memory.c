@@ -97,8 +97,7 @@ void tf_net_memory_free(tf_net_memory *m) {
   *m = (tf_net_memory){0};
 }
 
-/* ---- the order of groups
- * ------------------------------------------------------------------------------------ */
+/* ---- the order of groups -------------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
   const net_cuts *c;
@@ -185,8 +184,7 @@ bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
   return most_of(&x, order) >= most_of(&x, found) || put_groups(a, c, order, wl->n_ops);
 }
 
-/* ---- who may be beside whom
- * --------------------------------------------------------------------------------- */
+/* ---- who may be beside whom ----------------------------------------------------------------- */
 /* Bytes of the arena or, of the network's arguments, the whole tensor. */
 typedef struct {
   int64_t from, to;

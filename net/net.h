@@ -52,8 +52,7 @@ bool net_flatten(tf_arena *a, tf_workload *wl, const bool *fixed, tf_group_place
 /* key.c: *size bytes that are equal for workloads which differ only in names.  NULL: no memory. */
 const char *net_key(tf_arena *a, const tf_workload *wl, size_t *size);
 
-/* ---- cutting a network into groups (partition.c)
- * -------------------------------------------------------- */
+/* ---- cutting a network into groups (partition.c) -------------------------------------------- */
 /* The cost interface, implemented elsewhere.  `meet` numbers a group of ops (equal ones may share a
  * number) and gives the least that it may cost, INFINITY if it is not allowed; `cost` gives its
  * cost, which may take long: it is called only where that least may matter.  Where `least` is a
@@ -96,8 +95,7 @@ bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_pr
 /* Whether the ops, ascending by topological position, may be a group. */
 bool net_may_group(const tf_workload *wl, const int *ops, int n);
 
-/* ---- what groups cost (cost/costs.c)
- * -------------------------------------------------------------------------- */
+/* ---- what groups cost (cost/costs.c) -------------------------------------------------------- */
 /* A distinct group: a class of groups that differ only in names. */
 typedef struct {
   tf_group *group; /* owned */
@@ -186,8 +184,7 @@ void net_pace_reach(void *costs, int n_run);
 void net_pace_improve(net_costs *c, int n_left);
 void net_costs_free(net_costs *c);
 
-/* ---- planning (plan.c)
- * ------------------------------------------------------------------------------------- */
+/* ---- planning (plan.c) ---------------------------------------------------------------------- */
 /* What its passes work on.  A pass is a function of it, in the table of plan.c; false with an error
  * in costs.d: no plan. */
 typedef struct {
@@ -200,8 +197,7 @@ typedef struct {
   bool unknown; /* `known` could not say: no other group is asked */
 } net_planning;
 
-/* ---- groups with kernels (cost/kernels.c)
- * ---------------------------------------------------------------------- */
+/* ---- groups with kernels (cost/kernels.c) --------------------------------------------------- */
 /* Gives the costs the architecture as the kernels' data see it, in the arena.  False: no memory. */
 bool net_see(net_planning *s);
 /* Whether the plan is for kernels; whether a group costs what its kernel promises: a plan for
@@ -223,8 +219,7 @@ bool net_plan_alone(net_costs *c);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
 
-/* ---- memory (place.c)
- * -------------------------------------------------------------------------------------- */
+/* ---- memory (place.c) ----------------------------------------------------------------------- */
 /* Live in the steps from .. to. */
 typedef struct {
   int64_t size;
@@ -260,8 +255,7 @@ typedef struct {
 bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, const net_sharing *s,
                      net_branches *b);
 
-/* ---- plans (plan.c)
- * --------------------------------------------------------------------------------------- */
+/* ---- plans (plan.c) ------------------------------------------------------------------------- */
 /* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
 /* cache_residue.c: part[i], of the words of the inputs and outputs of group i, are those that need

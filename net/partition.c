@@ -65,9 +65,7 @@ static bool no_memory(search *s) {
   return false;
 }
 
-/* ---- sets
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- sets ----------------------------------------------------------------------------------- */
 static bool has_run(const state *x, int place) {
   const int k = place - x->p - 1;
   return k < -1 || (k >= 0 && k < 64 && (x->ahead >> k & 1));
@@ -110,8 +108,7 @@ static int state_after(search *s, int from, uint64_t ops) {
   return find_state(s, p, run >> 1);
 }
 
-/* ---- groups that may come next
- * --------------------------------------------------------------------------- */
+/* ---- groups that may come next -------------------------------------------------------------- */
 typedef struct {
   int from, n, op[NET_MAX_GROUP], place[NET_MAX_GROUP];
   uint64_t ops;
@@ -222,9 +219,7 @@ static bool extend(search *s, const near_by *v, growing *g, int from) {
   return true;
 }
 
-/* ---- costs
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- costs ---------------------------------------------------------------------------------- */
 /* The edge by which the set would cost the least, taken out of the list; NULL: none is left. */
 static edge *take_least(search *s, state *x) {
   edge **best = NULL;
@@ -313,8 +308,7 @@ static bool walk(search *s) {
   return true;
 }
 
-/* ---- the result
- * ------------------------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------------- */
 static bool read_back(search *s, net_cuts *out) {
   const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
   if (last < 0) return false;

@@ -10,8 +10,7 @@
 #include "search/common/objective.h"
 #include "tileflow/tree.h"
 
-/* ---- one group
- * -------------------------------------------------------------------------------------------- */
+/* ---- one group ------------------------------------------------------------------------------ */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
   const tf_workload *wl = g->group->workload;
   tf_model *m = tf_model_new(g->tree, d);
@@ -97,8 +96,7 @@ static bool make_group(net_planning *s, int i) {
   return true;
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
   p->n_distinct = 0;
   for (int i = 0; i < p->n; i++) {
@@ -119,9 +117,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
   return tf_bounds_find(arch, wl, &p->bounds, d);
 }
 
-/* ---- passes
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- passes --------------------------------------------------------------------------------- */
 /* Whether the group's kernel is as near to its bound as makes no difference. */
 static bool is_settled(const net_costs *c, const net_cost *x) {
   const double near = 1.005;

@@ -44,9 +44,7 @@ typedef struct {
 
 static bool no_memory(const reader *r) { return tf_out_of_memory(r->d); }
 
-/* ---- ops
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- ops ------------------------------------------------------------------------------------ */
 static int find_op(const reader *r, const tf_ynode *name) {
   tf_near near = tf_near_start(name->text, name->len);
   char hint[80];
@@ -114,9 +112,7 @@ static bool all_named(const reader *r, tf_loc at) {
   return false;
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- groups --------------------------------------------------------------------------------- */
 /* Whether mappings of two groups with equal keys differ only in names, and their kernels' choices
  * in nothing. */
 static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {

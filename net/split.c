@@ -72,9 +72,7 @@ static bool differs(splitter *s, int t, const tf_ref *ref) {
          inner % ALIGNED == 0;
 }
 
-/* ---- tensors
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 static bool same_place(const splitter *s, int t, int made) {
   const tf_tensor *z = &s->wl->tensors[t], *n = &s->wl->tensors[made];
   const tf_group_place *p = &s->place[made];
@@ -140,9 +138,7 @@ static int place_for(splitter *s, int t, int before) {
   return make_tensor(s, t);
 }
 
-/* ---- reads
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- reads ---------------------------------------------------------------------------------- */
 static bool plain(const splitter *s, tf_index *x, int dim) {
   tf_term *term = TF_ARRAY(s->a, tf_term, 1);
   if (!term) return false;
@@ -221,8 +217,7 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor,
   return true;
 }
 
-/* ---- a row of its own
- * --------------------------------------------------------------------------------------- */
+/* ---- a row of its own ----------------------------------------------------------------------- */
 static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
   bool any = false;
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)

@@ -39,8 +39,7 @@ static const double NEAR_WORDS_OF_ONE = 2;
  * times; in blocks of k 0.32 of the time). */
 static const double BESIDE = 3;
 
-/* ---- one search -------------------------------------------------------------------------------
- */
+/* ---- one search ------------------------------------------------------------------------------ */
 typedef struct {
   const planner *p;
   double bound;
@@ -134,8 +133,7 @@ static bool search_on(planner *p, const tf_tree *open, int part) {
   return search(p, open, polished(p, part)) && plan_polish(p, open, from);
 }
 
-/* ---- templates --------------------------------------------------------------------------------
- */
+/* ---- templates ------------------------------------------------------------------------------- */
 /* Whether a short search finds a completion that fits. */
 static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
   view v = {.p = p};

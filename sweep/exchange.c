@@ -36,8 +36,7 @@ typedef struct {
   bool bad, stopped;
 } exchange;
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 static bool add_row(void *ctx, const tf_sweep_row *r) {
   exchange *x = ctx;
   if (r->state != TF_POINT_FOUND && r->state != TF_POINT_NONE) return true;
@@ -97,8 +96,7 @@ static bool make_pools(exchange *x) {
   return !x->bad;
 }
 
-/* ---- which
- * ---------------------------------------------------------------------------------------------- */
+/* ---- which ---------------------------------------------------------------------------------- */
 typedef struct {
   int64_t far, at;
 } neighbour;
@@ -135,8 +133,7 @@ static neighbour *tried_at(const exchange *x, const candidate *c, int64_t *n) {
   return out;
 }
 
-/* ---- trying
- * --------------------------------------------------------------------------------------------- */
+/* ---- trying --------------------------------------------------------------------------------- */
 /* Whether there is something to gain. */
 static bool is_open(const exchange *x, const candidate *c) {
   const double have = c->figures[x->goal];
@@ -208,8 +205,7 @@ static void try_at(void *ctx, int piece, int worker) {
   note(x, bad);
 }
 
-/* ---- writing
- * --------------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 /* The row of a point with the mapping of another; counted once more, for all of its figures. */
 static bool put_better(const exchange *x, tf_store *store, const candidate *c, tf_diags *d) {
   const candidate *other = &x->all[c->best];

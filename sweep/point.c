@@ -45,8 +45,7 @@ static const char *copy_text(work *w, const char *text) {
   return text ? tf_arena_strndup(w->out->arena, text, strlen(text)) : NULL;
 }
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 static void keep_counts(work *w, const tf_result *r) {
   const tf_arch *a = w->spec->arch;
   const tf_workload *wl = w->spec->workload;
@@ -152,8 +151,7 @@ static void adopt(work *w, tf_tree **found) {
   free(text);
 }
 
-/* ---- methods
- * -------------------------------------------------------------------------------------- */
+/* ---- methods -------------------------------------------------------------------------------- */
 static void by_bound(work *w) {
   tf_sweep_row *row = &w->out->row;
   memcpy(row->figures, row->bounds, sizeof row->figures);

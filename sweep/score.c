@@ -8,8 +8,7 @@
 #include "base/grow.h"
 #include "sweep/point.h"
 
-/* ---- exact sums, rounded once
- * ------------------------------------------------------------------------ */
+/* ---- exact sums, rounded once --------------------------------------------------------------- */
 /* A value and its rounding error; 0 where the value is not finite (T. J. Dekker 1971; D. E. Knuth,
  * TAOCP 2, 4.2.2). */
 typedef struct {
@@ -29,8 +28,7 @@ static pair plus_product(pair a, double x, double y) {
   return isfinite(product) ? plus(a, fma(x, y, -product)) : a;
 }
 
-/* ---- scores
- * ------------------------------------------------------------------------------------------- */
+/* ---- scores --------------------------------------------------------------------------------- */
 /* The mapping of one workload with the best objective; -1: none is legal. */
 static int64_t best_of(const tf_sweep_grid *g, const sweep_works *w, int64_t from, int64_t to) {
   int goal = (int)sweep_mapped_goal(g);
@@ -83,8 +81,7 @@ void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N
   score[TF_GOAL_AREA] = bound[TF_GOAL_AREA] = area;
 }
 
-/* ---- the front
- * ----------------------------------------------------------------------------------------- */
+/* ---- the front ------------------------------------------------------------------------------ */
 bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const double *b,
                  int64_t b_no) {
   bool less = false;

@@ -76,8 +76,7 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
   return !t->bad;
 }
 
-/* ---- the front
- * ------------------------------------------------------------------------------------------ */
+/* ---- the front ------------------------------------------------------------------------------ */
 static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   sweep_front f = {0};
   for (int64_t i = 0; i < s->n; i++)

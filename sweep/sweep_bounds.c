@@ -10,8 +10,7 @@
 #include "sweep/point.h"
 #include "tileflow/slope.h"
 
-/* ---- memo of proofs
- * ---------------------------------------------------------------------------------- */
+/* ---- memo of proofs ------------------------------------------------------------------------- */
 /* A hash of a workload. */
 static uint64_t number_of(const tf_workload *w) {
   uint64_t h = TF_HASH_START;
@@ -40,8 +39,7 @@ static double proved(sweep_memo *m, const tf_workload *w, double capacity, doubl
   return at->words;
 }
 
-/* ---- bounds
- * ------------------------------------------------------------------------------------------- */
+/* ---- bounds --------------------------------------------------------------------------------- */
 static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b,
                               double *traffic) {
   const double words = proved(m, w, tf_bound_on_chip(a, w), *traffic);

@@ -18,8 +18,7 @@ int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
   return !p->prune || i < at_once ? 0 : i - at_once;
 }
 
-/* ---- bounds
- * ---------------------------------------------------------------------------------------- */
+/* ---- bounds --------------------------------------------------------------------------------- */
 typedef struct {
   sweep_plan *p;
   double (*bound)[TF_N_GOALS];
@@ -113,8 +112,7 @@ static bool order_by_bounds(sweep_plan *p, const tf_sweep_opts *o) {
   return ok;
 }
 
-/* ---- the list
- * --------------------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------------- */
 static bool list_machines(sweep_plan *p, const tf_sweep_opts *o) {
   const tf_sweep_grid *g = &p->s->grid;
   int64_t passing = 0;
@@ -178,8 +176,7 @@ void sweep_plan_free(sweep_plan *p) {
   *p = (sweep_plan){0};
 }
 
-/* ---- what is known
- * ----------------------------------------------------------------------------------- */
+/* ---- what is known -------------------------------------------------------------------------- */
 /* The index of v in ascending numbers; -1: not there. */
 static int64_t find_sorted(const int64_t *in, int64_t n, int64_t v) {
   int64_t low = 0, high = n;
@@ -236,8 +233,7 @@ bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   return true;
 }
 
-/* ---- neighbours
- * ---------------------------------------------------------------------------------------- */
+/* ---- neighbours ----------------------------------------------------------------------------- */
 const char *sweep_plan_start(const sweep_plan *p, int64_t i, int64_t work) {
   const tf_sweep_grid *g = &p->s->grid;
   int64_t before = sweep_plan_horizon(p, i), stride = 1, best = -1;

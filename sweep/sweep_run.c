@@ -12,8 +12,7 @@
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
 static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
 
-/* ---- workers
- * ----------------------------------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------------------- */
 static bool stopped(void *ctx) {
   const sweep_source *s = ctx;
   return s->opts->stop && s->opts->stop(s->opts->ctx);
@@ -55,8 +54,7 @@ static void *work(void *ctx) {
   return NULL;
 }
 
-/* ---- the owner of the store
- * ---------------------------------------------------------------------------- */
+/* ---- the owner of the store ----------------------------------------------------------------- */
 typedef struct {
   const tf_sweep *s;
   tf_store *store;
@@ -178,8 +176,7 @@ static bool run_workers(owner *w) {
   return ok;
 }
 
-/* ---- exchange
- * ----------------------------------------------------------------------------------------- */
+/* ---- exchange ------------------------------------------------------------------------------- */
 static void show_tried(void *ctx, int64_t tried, int64_t to_try) {
   owner *w = ctx;
   w->now.tried = tried;

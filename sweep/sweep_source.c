@@ -30,8 +30,7 @@ void sweep_source_free(sweep_source *s) {
   pthread_mutex_destroy(&s->lock);
 }
 
-/* ---- what is next
- * --------------------------------------------------------------------------------- */
+/* ---- what is next --------------------------------------------------------------------------- */
 static bool may_go_on(sweep_source *s) {
   bool stopped = s->opts->stop && s->opts->stop(s->opts->ctx);
   s->ended |= stopped || (s->end > 0 && tf_now() >= s->end);
@@ -112,8 +111,7 @@ bool sweep_source_take(sweep_source *s, sweep_piece *out) {
   return got;
 }
 
-/* ---- results
- * --------------------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
 void sweep_source_give(sweep_source *s, sweep_item *item) {
   pthread_mutex_lock(&s->lock);
   if (item) {

@@ -6,8 +6,7 @@
 
 #include "base/grow.h"
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------ */
+/* ---- bytes ---------------------------------------------------------------------------------- */
 static bool put_bytes(tf_bytes *b, const void *what, size_t n) {
   if (!tf_grow_text(&b->at, &b->room, b->n + n)) return false;
   if (n) memcpy(b->at + b->n, what, n);
@@ -43,8 +42,7 @@ void tf_bytes_free(tf_bytes *b) {
   *b = (tf_bytes){0};
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 static bool put_row(tf_bytes *b, const tf_sweep_row *r) {
   bool ok = put_bytes(b, r, sizeof *r) && put_text(b, r->bottleneck) && put_text(b, r->message) &&
             put_text(b, r->mapping);
@@ -79,8 +77,7 @@ sweep_item *sweep_wire_get(tf_bytes *from) {
   return NULL;
 }
 
-/* ---- pieces
- * ----------------------------------------------------------------------------------------- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 bool sweep_wire_put_piece(tf_bytes *to, const sweep_plan *plan, const sweep_piece *p) {
   bool ok = put_bytes(to, p, sizeof *p);
   for (int k = 0; ok && k < p->n; k++)

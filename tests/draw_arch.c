@@ -28,9 +28,7 @@ static int pick(tf_rng *g, int lo, int hi) {
 static void add(tf_rng *g, words *w, draw_part part, const char *between, const char *but,
                 bool all);
 
-/* ---- values
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static void one_of(tf_rng *g, words *w, const char *const *of, int n) {
   say(w, "%s", of[pick(g, 0, n - 1)]);
@@ -132,9 +130,7 @@ static void voids(tf_rng *g, words *w) { ONE_OF(g, w, "[{on: '*'}]", "[{}, {}]",
 static void core(tf_rng *g, words *w) { say(w, "{tile: %d}", pick(g, 1, 50)); }
 static void multiprocessor(tf_rng *g, words *w) { say(w, "{threads: %d}", pick(g, 1, 50) * 64); }
 
-/* ---- keys
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- keys ----------------------------------------------------------------------------------- */
 
 static const struct {
   draw_part part;

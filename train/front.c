@@ -72,8 +72,7 @@ static char *names_of(const weighing *x, const bool *again, int *n) {
   return NULL;
 }
 
-/* ---- estimates ----------------------------------------------------------------------------------
- */
+/* ---- estimates ------------------------------------------------------------------------------- */
 /* A map of what one op alone reads is made with it; and what is made again for one reader, if it is
  * a map. */
 static bool streams(const tf_workload *wl, const tf_tensor *z) {
@@ -165,8 +164,7 @@ static bool add_some(weighing *x) {
   return ok;
 }
 
-/* ---- the front ----------------------------------------------------------------------------------
- */
+/* ---- the front ------------------------------------------------------------------------------- */
 static int by_time(const void *a, const void *b) {
   const choice *x = a, *y = b;
   if (x->time != y->time) return x->time < y->time ? -1 : 1;

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- errors
- * -------------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 tf_loc tf_db_place(const tf_db *db, tf_diags *d) {
   return (tf_loc){tf_diags_add_file(d, db->path ? db->path : "(in memory)", "", 0), 0, 0, 0};
 }
@@ -59,8 +58,7 @@ bool tf_db_fail(const tf_db *db, tf_diags *d) {
   }
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 bool tf_db_exec(tf_db *db, const char *sql, tf_diags *d) {
   return sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK || tf_db_fail(db, d);
 }

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the function
- * -------------------------------------------------------------------------------------- */
+/* ---- the function --------------------------------------------------------------------------- */
 /* FNV-1a.  Each step maps sums one to one, so a change of one byte always shows; of more, but for
  * one time in 2^64. */
 static uint64_t mix(uint64_t h, const void *bytes, size_t n) {
@@ -47,8 +46,7 @@ bool tf_db_sums(tf_db *db) {
                                     sum, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* ---- statements
- * ---------------------------------------------------------------------------------------- */
+/* ---- statements ----------------------------------------------------------------------------- */
 /* A text made by SQLite's own printf, as a statement; takes the text over. */
 static sqlite3_stmt *prepare(tf_db *db, char *sql, tf_diags *d) {
   sqlite3_stmt *q = NULL;
@@ -75,19 +73,17 @@ static char *text_of(tf_db *db, sqlite3_stmt *q, tf_diags *d) {
 }
 
 char *tf_db_columns(tf_db *db, const char *table, tf_diags *d) {
-  char *sql =
-      sqlite3_mprintf("SELECT group_concat('\"' || name || '\"') FROM"
-                      " (SELECT name FROM pragma_table_info(%Q) WHERE name <> 'sum' ORDER BY cid)",
-                      table);
+  char *sql = sqlite3_mprintf("SELECT group_concat('\"' || name || '\"') FROM (SELECT name FROM "
+                              "pragma_table_info(%Q) WHERE name <> 'sum' ORDER BY cid)",
+                              table);
   sqlite3_stmt *q = prepare(db, sql, d);
   return q ? text_of(db, q, d) : NULL;
 }
 
 sqlite3_stmt *tf_db_insert(tf_db *db, const char *verb, const char *table, tf_diags *d) {
-  char *sql =
-      sqlite3_mprintf("SELECT group_concat('?' || (cid + 1)) FROM"
-                      " (SELECT cid FROM pragma_table_info(%Q) WHERE name <> 'sum' ORDER BY cid)",
-                      table);
+  char *sql = sqlite3_mprintf("SELECT group_concat('?' || (cid + 1)) FROM (SELECT cid FROM "
+                              "pragma_table_info(%Q) WHERE name <> 'sum' ORDER BY cid)",
+                              table);
   sqlite3_stmt *q = prepare(db, sql, d);
   char *marks = q ? text_of(db, q, d) : NULL;
   q = marks
@@ -113,8 +109,7 @@ bool tf_db_seal(tf_db *db, const char *table, tf_diags *d) {
   return ok;
 }
 
-/* ---- comparing
- * ------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------ */
 static bool table_holds(tf_db *db, const char *table, tf_diags *d) {
   char *columns = tf_db_columns(db, table, d);
   bool failed = columns == NULL;
@@ -139,8 +134,8 @@ bool tf_db_sums_hold(tf_db *db, tf_diags *d) {
   bool failed = false, ok = true;
   sqlite3_stmt *q =
       tf_db_prepare(db,
-                    "SELECT m.name FROM sqlite_master m WHERE m.type = 'table' AND EXISTS"
-                    " (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'sum') ORDER BY m.name",
+                    "SELECT m.name FROM sqlite_master m WHERE m.type = 'table' AND EXISTS (SELECT "
+                    "1 FROM pragma_table_info(m.name) WHERE name = 'sum') ORDER BY m.name",
                     d);
   while (ok && tf_db_step(db, q, &failed, d))
     ok = tf_db_text(q, 0) && table_holds(db, tf_db_text(q, 0), d);

@@ -83,13 +83,11 @@ static void explain(const cli_session *s, const tf_slope *p, double units, cli_t
   cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
   if (tf_arch_homes(s->spec->arch, wl))
     cli_printf(out, "The table is of a chip that finds all inputs outside and leaves all outputs "
-                    "there, whatever 'home' "
-                    "says.\n");
+                    "there, whatever 'home' says.\n");
   if (p->op_left_out >= 0)
     cli_printf(out,
                "Left out: the proof by nested loops of op '%s', which has too many dims; the words "
-               "of its tensors "
-               "count once.\n",
+               "of its tensors count once.\n",
                wl->ops[p->op_left_out].name);
   if (p->phases_left_out)
     cli_printf(
@@ -157,8 +155,7 @@ static bool print(const cli_session *s, const bound_options *o, const tf_slope *
   return ok;
 }
 
-/* ---- the slope
- * ------------------------------------------------------------------------------------ */
+/* ---- the slope ------------------------------------------------------------------------------ */
 static void show(void *ctx, const tf_progress *p) {
   char words[48];
   snprintf(words, sizeof words, "%s words on chip", cli_count(p->capacity).s);
@@ -204,14 +201,12 @@ static cli_status run_bound(const void *options) {
 const cli_command cmd_bound = {
     .name = "bound",
     .summary = "lower bounds of any mapping",
-    .about =
-        "Prints the words that must pass through the outermost memory, the cycles and the energy "
-        "below which no mapping of the workload on the architecture can get; then, for each "
-        "capacity on chip, "
-        "the words that are proved to pass through the outermost memory, with one unit and with "
-        "all that the "
-        "machine has, and those of a mapping (docs/HOWTO-bound.md).\n"
-        "Exit status: 0, or 2 for bad input.\n",
+    .about = "Prints the words that must pass through the outermost memory, the cycles and the "
+             "energy below which no mapping of the workload on the architecture can get; then, for "
+             "each capacity on chip, the words that are proved to pass through the outermost "
+             "memory, with one unit and with all that the machine has, and those of a mapping "
+             "(docs/HOWTO-bound.md).\n"
+             "Exit status: 0, or 2 for bad input.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(bound_options),
     CLI_SLOTS(slots),

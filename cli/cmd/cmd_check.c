@@ -67,10 +67,9 @@ static cli_status run_check(const void *options) {
 const cli_command cmd_check = {
     .name = "check",
     .summary = "read and check only",
-    .about =
-        "Reads the files and prints a line for each section, or every error in them. "
-        "A file may hold any of the sections; a mapping is checked where all three are given.\n"
-        "Exit status: 0, or 2 if there is an error.\n",
+    .about = "Reads the files and prints a line for each section, or every error in them. A file "
+             "may hold any of the sections; a mapping is checked where all three are given.\n"
+             "Exit status: 0, or 2 if there is an error.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
     .size = sizeof(cli_input),
     .run = run_check,

@@ -140,11 +140,9 @@ const cli_command cmd_diff = {
     .name = "diff",
     .summary = "two mappings, term by term: why one is faster",
     .about = "Evaluates two mappings on the same machine and workload, and prints what differs, "
-             "the larger "
-             "difference first: cycles, energy, words by memory and tensor with what makes them "
-             "pass again, "
-             "units and instances.  The two files that hold a mapping are A and B; all others are "
-             "common.\n"
+             "the larger difference first: cycles, energy, words by memory and tensor with what "
+             "makes them pass again, units and instances.  The two files that hold a mapping are A "
+             "and B; all others are common.\n"
              "FILE... -- FILE... says the files of each side, which may differ in machine and "
              "workload, too.\n"
              "Exit status: 0, 2 for bad input, 3 if one of the mappings does not fit.\n",

@@ -134,8 +134,7 @@ static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 static void show(void *ctx, const tf_progress *p) {
   job *r = ctx;
   r->meter.bound = p->bound;
@@ -369,8 +368,7 @@ static bool is_network(emit_options *o, char *target, size_t size) {
   return true;
 }
 
-/* ---- what was tuned ----------------------------------------------------------------------------
- */
+/* ---- what was tuned -------------------------------------------------------------------------- */
 /* A schedule names its instruction set, which must be one of this computer's, or the one given. */
 static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   const char *isas[32];
@@ -457,25 +455,18 @@ static cli_status run_emit(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL "
-             "C (--target cuda, "
-             "opencl), a test that holds it against a plain evaluation in double, a benchmark, a "
-             "Makefile, a CMake "
-             "file, a README and a manifest.  Where no mapping is given, or some of it is open, "
-             "one is searched for "
-             "first.  A kernel for the CPU runs its test once before the folder appears, where "
-             "there are make and a "
-             "compiler.  Of a network's plan (docs/HOWTO-plan.md), a kernel for each of its "
-             "groups, and network.c "
-             "(network.cu), which calls them in order, for the NPU one program of all; none is "
-             "tested.  Of an ONNX model "
-             "without a plan --target cuda and npu make one first.  --target hints says what "
-             "CUDA's kernels are in the "
-             "words of Triton, TileLang, Helion and CUTLASS, "
-             "without -o to stdout.\n"
-             "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input "
-             "(or a folder that is "
-             "there already), 3 if the mapping does not fit.\n",
+    .about =
+        "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), CUDA C++ or OpenCL C "
+        "(--target cuda, opencl), a test that holds it against a plain evaluation in double, a "
+        "benchmark, a Makefile, a CMake file, a README and a manifest.  Where no mapping is given, "
+        "or some of it is open, one is searched for first.  A kernel for the CPU runs its test "
+        "once before the folder appears, where there are make and a compiler.  Of a network's plan "
+        "(docs/HOWTO-plan.md), a kernel for each of its groups, and network.c (network.cu), which "
+        "calls them in order, for the NPU one program of all; none is tested.  Of an ONNX model "
+        "without a plan --target cuda and npu make one first.  --target hints says what CUDA's "
+        "kernels are in the words of Triton, TileLang, Helion and CUTLASS, without -o to stdout.\n"
+        "Exit status: 0, 1 if the kernel fails its test (nothing is written), 2 for bad input (or "
+        "a folder that is there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
     .size = sizeof(emit_options),

@@ -128,13 +128,11 @@ static cli_status run_eval(const void *options) {
 const cli_command cmd_eval = {
     .name = "eval",
     .summary = "evaluate the mapping: counts, latency, energy",
-    .about =
-        "Reads architecture, workload and mapping from the files, in any order, and prints what "
-        "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
-        "fit the machine is told where and by how much; its counts are printed all the same.  "
-        "Where no mapping "
-        "is given, one is searched for; best says more of it.\n"
-        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about = "Reads architecture, workload and mapping from the files, in any order, and prints "
+             "what the mapping moves, holds, takes and costs, and what limits it.  A mapping that "
+             "does not fit the machine is told where and by how much; its counts are printed all "
+             "the same.  Where no mapping is given, one is searched for; best says more of it.\n"
+             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(eval_options),

@@ -50,8 +50,7 @@ static void print_room(const cli_session *s, cli_text *out) {
     else if (have > 0)
       cli_printf(out,
                  "%s holds %s of %s words (%s): more of it changes nothing for this mapping, less "
-                 "than %s does not "
-                 "fit.\n",
+                 "than %s does not fit.\n",
                  a->memories[l].name, cli_count(peak).s, cli_count(have).s,
                  cli_percent((double)peak, (double)have).s, cli_count(peak).s);
     print_parts(&a->memories[l], &s->result.levels[l], out);
@@ -86,8 +85,7 @@ static void print_ranges(const cli_session *s, cli_text *out) {
     if (wl->tensors[z].ranged)
       cli_printf(out,
                  "Tensor %s is promised to stay within %lld .. %lld (range): no figure here hangs "
-                 "on it, kernels of bytes "
-                 "rely on it.\n",
+                 "on it, kernels of bytes rely on it.\n",
                  wl->tensors[z].name, (long long)wl->tensors[z].least,
                  (long long)wl->tensors[z].most);
 }
@@ -274,17 +272,14 @@ static void check_explain(void *options, tf_diags *d) {
 const cli_command cmd_explain = {
     .name = "explain",
     .summary = "in words: what bounds a mapping, and what 10 % less would take",
-    .about = "Evaluates the mapping, then the same mapping on machines that differ in one thing: "
-             "each bandwidth, rate and "
-             "latency 10 % faster, taking no time, and as much faster as 10 % fewer cycles need; "
-             "each param of the "
-             "files one step (a tenth, at least 1 of a whole number) up, as the architecture sees "
-             "it.  Says what of it "
-             "is busy how long, what is left, and which tensors pass more than once and why.  With "
-             "--ladder: no "
-             "mapping, but schedules from plain loops to the one that emit would choose, which "
-             "emit --schedule takes.\n"
-             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about =
+        "Evaluates the mapping, then the same mapping on machines that differ in one thing: each "
+        "bandwidth, rate and latency 10 % faster, taking no time, and as much faster as 10 % fewer "
+        "cycles need; each param of the files one step (a tenth, at least 1 of a whole number) up, "
+        "as the architecture sees it.  Says what of it is busy how long, what is left, and which "
+        "tensors pass more than once and why.  With --ladder: no mapping, but schedules from plain "
+        "loops to the one that emit would choose, which emit --schedule takes.\n"
+        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-layerwise.yaml",
     .size = sizeof(explain_options),

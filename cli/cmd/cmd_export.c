@@ -58,12 +58,9 @@ const cli_command cmd_export = {
     .name = "export",
     .summary = "write architecture, workload and mapping for another tool",
     .about = "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) "
-             "reads, for a second "
-             "opinion; import reads them back to the same tree.  What the format cannot say is an "
-             "error where it "
-             "would change counts, else a warning and a comment in the files.  Without a mapping, "
-             "the other two are "
-             "written.\n"
+             "reads, for a second opinion; import reads them back to the same tree.  What the "
+             "format cannot say is an error where it would change counts, else a warning and a "
+             "comment in the files.  Without a mapping, the other two are written.\n"
              "Exit status: 0, or 2 for bad input (or a folder that is there already).\n",
     .example = "examples/matmul.yaml --to timeloop -o matmul-timeloop",
     .size = sizeof(export_options),

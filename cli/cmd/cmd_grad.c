@@ -74,14 +74,12 @@ static cli_status run_grad(const void *options) {
 const cli_command cmd_grad = {
     .name = "grad",
     .summary = "the backward workload, as YAML",
-    .about = "Writes the workload that makes d_T, the gradient by T, for each T of --by, from the "
-             "inputs and d_O for "
-             "each O of --of: reverse mode.  What it needs of the forward ops is among its ops.  "
-             "With --step it is a "
-             "training step instead: from the inputs, T_next for each T of --by, by the gradient "
-             "of the sum of all O "
-             "(docs/HOWTO-train.md).\n"
-             "Exit status: 0, or 2 for bad input.\n",
+    .about =
+        "Writes the workload that makes d_T, the gradient by T, for each T of --by, from the "
+        "inputs and d_O for each O of --of: reverse mode.  What it needs of the forward ops is "
+        "among its ops.  With --step it is a training step instead: from the inputs, T_next for "
+        "each T of --by, by the gradient of the sum of all O (docs/HOWTO-train.md).\n"
+        "Exit status: 0, or 2 for bad input.\n",
     .example = "workloads/attention/g1.yaml --of O --by Q,K,V",
     .size = sizeof(grad_options),
     CLI_SLOTS(slots),

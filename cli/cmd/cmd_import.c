@@ -76,22 +76,15 @@ const cli_command cmd_import = {
     .summary =
         "write the native form of Timeloop's, TileFlow's or ONNX's files, or of this computer",
     .about = "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, "
-             "Accelergy's tables, or "
-             "TileFlow's architecture, problem, mapping and macros, or an ONNX model, and writes "
-             "the sections that mean the "
-             "same; what has no place in the model is a warning.  With --host, writes the CPU it "
-             "runs on as an "
-             "architecture: the cores that this process may run on (taskset, cpusets), caches, "
-             "clock and vectors from /sys "
-             "and /proc, each number with where it was read; "
-             "what no file says (clock, what caches and memory deliver, multiply-adds, exp, tiles, "
-             "calls) it measures in "
+             "Accelergy's tables, or TileFlow's architecture, problem, mapping and macros, or an "
+             "ONNX model, and writes the sections that mean the same; what has no place in the "
+             "model is a warning.  With --host, writes the CPU it runs on as an architecture: the "
+             "cores that this process may run on (taskset, cpusets), caches, clock and vectors "
+             "from /sys and /proc, each number with where it was read; what no file says (clock, "
+             "what caches and memory deliver, multiply-adds, exp, tiles, calls) it measures in "
              "some seconds, and gives with its spread.  With --no-measure, or --root, which reads "
-             "a copy of another "
-             "machine's, these are marked assumptions.  With --cores, it writes so many of the "
-             "cores, and what shared "
-             "caches "
-             "deliver to these.\n"
+             "a copy of another machine's, these are marked assumptions.  With --cores, it writes "
+             "so many of the cores, and what shared caches deliver to these.\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/timeloop/case004.yaml",
     .size = sizeof(import_options),

@@ -59,10 +59,9 @@ const cli_command cmd_instructions = {
     .name = "instructions",
     .summary = "every way to map the ops onto the machine's instructions",
     .about = "Lists, for each instruction of the section 'instructions' and each op, every way to "
-             "give the op's loops "
-             "to the instruction's, with the calls that takes, the part of their work that is the "
-             "op's, the words "
-             "that are packed, and the time predicted (docs/HOWTO-instruction.md).\n"
+             "give the op's loops to the instruction's, with the calls that takes, the part of "
+             "their work that is the op's, the words that are packed, and the time predicted "
+             "(docs/HOWTO-instruction.md).\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "arch-specs/v100.yaml workloads/gemm.yaml",
     .size = sizeof(instructions_options),

@@ -18,8 +18,7 @@ static const cli_slot slots[] = {CLI_AT(npu_options, JSON, json), CLI_AT(npu_opt
                                  CLI_AT(npu_options, TIMING, timing)};
 static const tf_loc nowhere = {0};
 
-/* ---- tensors in files
- * ---------------------------------------------------------------------------------- */
+/* ---- tensors in files ----------------------------------------------------------------------- */
 typedef struct {
   int n;
   double **data;
@@ -78,8 +77,7 @@ static void free_tensors(tensors *x) {
   free(x->data);
 }
 
-/* ---- results
- * ---------------------------------------------------------------------------------------------- */
+/* ---- results -------------------------------------------------------------------------------- */
 static bool write_as(const char *path, const tf_npu_result *r,
                      void (*print)(const tf_npu_result *r, cli_text *out)) {
   cli_text text = {0};
@@ -151,11 +149,9 @@ const cli_command cmd_npu = {
     .summary = "run a program of the NPU in its simulator",
     .arguments = "FILE.npu",
     .about = "Reads a program in the NPU's assembler (docs/NPU.md) and runs it by value and by "
-             "cycle: what each queue "
-             "did, and "
-             "the words that passed each path.  Accesses that no flag orders, deadlocks, elements "
-             "that nobody wrote, "
-             "and places outside a memory are errors, with their place.\n"
+             "cycle: what each queue did, and the words that passed each path.  Accesses that no "
+             "flag orders, deadlocks, elements that nobody wrote, and places outside a memory are "
+             "errors, with their place.\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "examples/product.npu",
     .size = sizeof(npu_options),

@@ -76,13 +76,10 @@ const cli_command cmd_pack = {
     .arguments = "MODEL.onnx",
     .summary = "write a model's weights as an emitted network reads them",
     .about = "Reads an ONNX model and writes a file (weights.bin, or -o FILE) of what it holds for "
-             "the tensors of its "
-             "workload: initializers and constants, whatever type and place they have, with "
-             "external data, "
-             "and scale and shift of each BatchNormalization, in float32 or, with --dtype bf16, "
-             "rounded to bfloat16.  "
-             "NAME_weights of an emitted network takes them from "
-             "there (docs/HOWTO-plan.md).\n"
+             "the tensors of its workload: initializers and constants, whatever type and place "
+             "they have, with external data, and scale and shift of each BatchNormalization, in "
+             "float32 or, with --dtype bf16, rounded to bfloat16.  NAME_weights of an emitted "
+             "network takes them from there (docs/HOWTO-plan.md).\n"
              "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/onnx/mob-17.onnx -o /tmp/mob-weights.bin",
     .size = sizeof(pack_options),

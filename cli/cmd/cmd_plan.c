@@ -42,16 +42,13 @@ static const cli_slot slots[] = {
     CLI_AT_SAYS(plan_options, DTYPE, dtype,
                 "type of the kernels' data: f32 or bf16, for cuda also tf32 and f16, as emit is "
                 "told; f32 if not given"),
-    CLI_AT_SAYS(
-        plan_options, TUNED, tuned,
-        "give groups the mapping and choices of the fastest kernel that tune has measured on this "
-        "computer, from its store")};
+    CLI_AT_SAYS(plan_options, TUNED, tuned,
+                "give groups the mapping and choices of the fastest kernel that tune has measured "
+                "on this computer, from its store")};
 
 static const tf_loc nowhere = {0};
 
-/* ---- found
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- found ---------------------------------------------------------------------------------- */
 static void show(void *ctx, const tf_progress *p) {
   char groups[48];
   snprintf(groups, sizeof groups, "%s groups mapped", cli_count(p->shapes).s);
@@ -127,9 +124,7 @@ static bool write_plan(const plan_options *o, const cli_plan *p) {
   return cli_put_text(o->out, &t);
 }
 
-/* ---- written
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- written -------------------------------------------------------------------------------- */
 static bool draw(const plan_options *o, const cli_plan *p) {
   cli_text t = {0};
   const size_t n = strlen(o->report);
@@ -254,18 +249,13 @@ const cli_command cmd_plan = {
     .name = "plan",
     .summary = "cut a network into fused groups, and map each",
     .about = "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops "
-             "over 64 dims), cuts it "
-             "into groups of ops "
-             "that are fused each by itself, by dynamic programming, and prints what each group "
-             "costs, the sums beside "
-             "the lower bound, and the memory that passes between groups (docs/HOWTO-plan.md).  "
-             "With --target "
-             "cpu, cuda or npu each group gets the mapping whose kernel promises most, not the one "
-             "of least cost by the "
-             "model; with "
-             "--tuned the one that tune has measured to be the fastest (tune ARCH NETWORK PLAN "
-             "--store STORE).  Of "
-             "a file with a plan (-o wrote it) it prints the same of that plan.\n"
+             "over 64 dims), cuts it into groups of ops that are fused each by itself, by dynamic "
+             "programming, and prints what each group costs, the sums beside the lower bound, and "
+             "the memory that passes between groups (docs/HOWTO-plan.md).  With --target cpu, cuda "
+             "or npu each group gets the mapping whose kernel promises most, not the one of least "
+             "cost by the model; with --tuned the one that tune has measured to be the fastest "
+             "(tune ARCH NETWORK PLAN --store STORE).  Of a file with a plan (-o wrote it) it "
+             "prints the same of that plan.\n"
              "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
     .size = sizeof(plan_options),

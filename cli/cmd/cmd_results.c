@@ -154,15 +154,13 @@ const cli_command cmd_results = {
     .name = "results",
     .summary = "list, rank, filter, merge and export what a store holds",
     .arguments = "FILE",
-    .about = "Prints the front of a sweep's store: machines that none beats in the sweep's "
-             "objectives, and how much "
-             "better another could still be.  --where and --top list points instead, the best "
-             "first; --csv has one "
-             "row a point, by its number, with --machines a row a machine; --point prints the "
-             "mapping of one as eval "
-             "reads it; --merge takes the rows "
-             "of other stores of the same sweep (of shards) into the first.\n"
-             "Exit status: 0, or 2 for a store that cannot be read.\n",
+    .about =
+        "Prints the front of a sweep's store: machines that none beats in the sweep's objectives, "
+        "and how much better another could still be.  --where and --top list points instead, the "
+        "best first; --csv has one row a point, by its number, with --machines a row a machine; "
+        "--point prints the mapping of one as eval reads it; --merge takes the rows of other "
+        "stores of the same sweep (of shards) into the first.\n"
+        "Exit status: 0, or 2 for a store that cannot be read.\n",
     .example = "edge-family.tfdb \\\n    --where \"side >= 16 and state == 'found'\" --top 5",
     .size = sizeof(results_options),
     CLI_SLOTS(slots),

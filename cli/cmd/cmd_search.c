@@ -88,14 +88,11 @@ const cli_command cmd_search = {
     .summary = "find a mapping: GA over shapes, MCTS over trip counts",
     .about =
         "Searches shapes (what is fused where, loop orders, what is spread over instances) and "
-        "trip "
-        "counts, and prints the best mapping with its report.  Where the files hold a mapping, "
-        "what "
-        "is open in it ('?') is completed.  The same seed and --evals give the same result with "
-        "any "
-        "number of threads.  --start gives it mappings to begin with: the result is no worse than "
-        "the best of "
-        "them that fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
+        "trip counts, and prints the best mapping with its report.  Where the files hold a "
+        "mapping, what is open in it ('?') is completed.  The same seed and --evals give the same "
+        "result with any number of threads.  --start gives it mappings to begin with: the result "
+        "is no worse than the best of them that fits.  Ctrl-C prints the best so far; with --log, "
+        "--resume goes on from there.\n"
         "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
     .size = sizeof(search_options),

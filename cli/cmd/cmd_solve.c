@@ -100,20 +100,16 @@ static cli_status run_solve(const void *options) {
 const cli_command cmd_solve = {
     .name = "solve",
     .summary = "find the best mapping of the solver's space, and what is proved of it",
-    .about =
-        "Enumerates loop orders, scopes, spatial loops and trip counts with bounds, and prints the "
-        "best mapping known: "
-        "of its space (docs/HOWTO-solve.md), or one from outside that is better. It is proved "
-        "where no mapping "
-        "at all is better; else the report says what is known of all mappings, and of those of the "
-        "space. "
-        "What is left of --evals once the space is exhausted goes to a search. "
-        "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
-        "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
-        "--certificate writes a proof of what is said, which tileflow-certify checks "
-        "(docs/CERTIFICATE.md): of one op "
-        "whose inputs differ and have plain indices.\n"
-        "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
+    .about = "Enumerates loop orders, scopes, spatial loops and trip counts with bounds, and "
+             "prints the best mapping known: of its space (docs/HOWTO-solve.md), or one from "
+             "outside that is better. It is proved where no mapping at all is better; else the "
+             "report says what is known of all mappings, and of those of the space. What is left "
+             "of --evals once the space is exhausted goes to a search. --method closed takes the "
+             "tiles that formulas give for each loop order, in milliseconds. The same result with "
+             "any number of threads, unless --time-limit or Ctrl-C ends it.\n"
+             "--certificate writes a proof of what is said, which tileflow-certify checks "
+             "(docs/CERTIFICATE.md): of one op whose inputs differ and have plain indices.\n"
+             "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
     .size = sizeof(solve_options),
     CLI_SLOTS(slots),

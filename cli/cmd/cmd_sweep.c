@@ -163,15 +163,12 @@ const cli_command cmd_sweep = {
     .name = "sweep",
     .summary = "a grid of machines and workloads, each point's result kept in a store",
     .about = "Reads the section 'sweep' (docs/HOWTO-sweep.md) and finds every point that the store "
-             "lacks: bounds, the "
-             "given mapping's figures, or a mapping.  Machines whose bounds a result beats are not "
-             "solved.  The store "
-             "is whole whenever the sweep is stopped or killed, and the same command goes on; rows "
-             "are the same with "
-             "any number of threads.  Ends with the front, and what of it is proved.\n"
+             "lacks: bounds, the given mapping's figures, or a mapping.  Machines whose bounds a "
+             "result beats are not solved.  The store is whole whenever the sweep is stopped or "
+             "killed, and the same command goes on; rows are the same with any number of threads.  "
+             "Ends with the front, and what of it is proved.\n"
              "Exit status: 0, 1 where the store cannot be written, 2 for bad input or a store of "
-             "another sweep, 130 if "
-             "interrupted.\n",
+             "another sweep, 130 if interrupted.\n",
     .example = "examples/sweep.yaml --store edge-family.tfdb",
     .size = sizeof(sweep_options),
     CLI_SLOTS(slots),

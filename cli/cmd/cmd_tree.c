@@ -47,10 +47,9 @@ static cli_status run_tree(const void *options) {
 const cli_command cmd_tree = {
     .name = "tree",
     .summary = "draw the tile tree with what each node holds and moves",
-    .about =
-        "Evaluates the mapping and draws its tree: how often each node runs, the words it holds, "
-        "loads and stores, and the memory in which each tensor lives.\n"
-        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about = "Evaluates the mapping and draws its tree: how often each node runs, the words it "
+             "holds, loads and stores, and the memory in which each tensor lives.\n"
+             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-flat-rgran.yaml",
     .size = sizeof(tree_options),

@@ -103,8 +103,7 @@ static double now(void *ctx) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 static const tf_timing *first_of(const tf_tuned *t) {
   return t->n && t->trials[0].timing.verdict == TF_TUNE_RAN ? &t->trials[0].timing : NULL;
 }
@@ -232,8 +231,7 @@ static bool write_schedule(const tf_tuned *t, const char *path) {
   return cli_put_text(path, &out);
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 static tf_tune_opts options_of(job *j) {
   const tune_options *o = j->o;
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
@@ -339,8 +337,7 @@ static cli_status tune(cli_session *s, job *j) {
   return status;
 }
 
-/* ---- the space
- * ------------------------------------------------------------------------------------ */
+/* ---- the space ------------------------------------------------------------------------------ */
 static void print_form(const tf_space_form *f, bool rules) {
   printf("# %s: %d knobs, %d variables, %d constraints (%s)\n", f->name, f->knobs, f->variables,
          f->constraints, f->kinds);
@@ -369,8 +366,7 @@ static cli_status print_space(cli_session *s, const tune_options *o) {
   return ok ? CLI_DONE : CLI_BAD_INPUT;
 }
 
-/* ---- networks ----------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 static void print_group(const tf_net_plan *p, int i, const tf_tuned *t) {
   const tf_trial *best = t->best < 0 ? NULL : &t->trials[t->best];
   const double seconds = !best ? 0 : best->confirmed > 0 ? best->confirmed : best->timing.seconds;
@@ -526,23 +522,20 @@ static void check_tune(void *options, tf_diags *d) {
       (o->serve || o->store || o->json || o->csv || o->schedule || o->trials || o->time_limit > 0))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "--space prints the space and measures nothing: without --trials, --time-limit, "
-            "--store, --json, --csv, "
-            "--schedule and --serve");
+            "--store, --json, --csv, --schedule and --serve");
   if (!o->seed) o->seed = 1;
 }
 
 const cli_command cmd_tune = {
     .name = "tune",
     .summary = "measure kernels of many schedules here, and keep what was measured",
-    .about = "Proposes schedules of the workload's kernel, compiles and tests them side by side, "
-             "times them one by one "
-             "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With "
-             "--store every "
-             "measurement is kept: the same command goes on where it was ended, and emit --tuned "
-             "takes the fastest.  Of a "
-             "network's plan each different group is tuned into the store, and plan --tuned takes "
-             "the fastest of each.\n"
-             "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
+    .about =
+        "Proposes schedules of the workload's kernel, compiles and tests them side by side, times "
+        "them one by one on a core of their own, and says which is the fastest "
+        "(docs/HOWTO-tune.md).  With --store every measurement is kept: the same command goes on "
+        "where it was ended, and emit --tuned takes the fastest.  Of a network's plan each "
+        "different group is tuned into the store, and plan --tuned takes the fastest of each.\n"
+        "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
     .example = "arch-specs/host-template.yaml workloads/operators/gmm.yaml \\\n"
                "    --set M=64 --set N=64 --set K=64 --trials 4",
     .size = sizeof(tune_options),

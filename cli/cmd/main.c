@@ -10,8 +10,7 @@
 #include "cli/wrap.h"
 #include "tileflow/version.h"
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 #define X(name) &cmd_##name,
 static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 #undef X
@@ -73,8 +72,7 @@ void cli_command_help(const cli_command *c, FILE *out) {
       c->name, c->example);
 }
 
-/* ---- one run ------------------------------------------------------------------------------------
- */
+/* ---- one run --------------------------------------------------------------------------------- */
 /* Flushes stdout, so that a full disk or a closed pipe is noticed. */
 static int finish(cli_status status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return (int)status;

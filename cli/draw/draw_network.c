@@ -6,8 +6,7 @@
 
 enum { LANES = 14 }; /* arcs beside each other at most; more share the last lane */
 
-/* ---- rows and folds
- * ------------------------------------------------------------------------------------- */
+/* ---- rows and folds ------------------------------------------------------------------------- */
 static bool alike(const tf_net_plan *q, int a, int b, int n) {
   for (int i = 0; i < n; i++)
     if (q->groups[a + i].like != q->groups[b + i].like) return false;
@@ -80,9 +79,7 @@ static void sort_kinds(net_picture *p) {
     }
 }
 
-/* ---- arcs
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- arcs ----------------------------------------------------------------------------------- */
 static void add_arc(net_picture *p, int from, int to, int tensor) {
   for (int i = p->n_arcs - 1; i >= 0 && p->arc[i].to == to; i--)
     if (p->arc[i].from == from) return;

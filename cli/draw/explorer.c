@@ -84,8 +84,7 @@ static void add_edge(json_t *edges, const char *from) {
     json_array_append_new(edges, json_pack("{s:s}", "sourceNodeId", from));
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------ */
+/* ---- groups --------------------------------------------------------------------------------- */
 static json_t *group_node(const cli_plan *p, const int *group, int g) {
   const tf_workload *wl = p->spec->workload;
   const tf_group *own = p->plan->groups[g].group;
@@ -115,8 +114,7 @@ static json_t *groups_graph(const cli_plan *p, const int *group) {
   return json_pack("{s:s, s:o}", "id", groups_id, "nodes", nodes);
 }
 
-/* ---- ops
- * --------------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------ */
 static json_t *shape_of(const tf_tensor *t) {
   cli_text shape = {0};
   json_t *all = json_array();
@@ -193,8 +191,7 @@ void cli_explorer_graphs(const cli_plan *p, cli_text *out) {
   free(group);
 }
 
-/* ---- node data
- * ----------------------------------------------------------------------------------------- */
+/* ---- node data ------------------------------------------------------------------------------ */
 /* Light where a value is the least of the graph, dark where it is the largest, and text can be read
  * on either. */
 static json_t *data_of(const char *name, json_t *results) {

@@ -82,19 +82,20 @@ static double titles_width(const cli_session *s) {
 
 static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
   double w = p->w + MARGIN, h = p->h + MARGIN + SVG_LINE * dim_lines(s, p);
-  cli_printf(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-             "viewBox=\"0 0 %.0f %.0f\">\n<style>\n"
-             "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
-             ".title { font-size: 17px; font-weight: bold }\n"
-             ".head { font-size: 13px; font-weight: bold }\n"
-             ".loops { font-size: 12px; font-family: \"DejaVu Sans Mono\", Menlo, Consolas, "
-             "monospace }\n"
-             ".small { font-size: 11px; fill: #555 }\n"
-             ".limit { font-size: 11px; font-weight: bold; fill: " ALARM " }\n"
-             ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
-             "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-             w, h, w, h);
+  cli_printf(
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f "
+      "%.0f\">\n"
+      "<style>\n"
+      "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
+      ".title { font-size: 17px; font-weight: bold }\n"
+      ".head { font-size: 13px; font-weight: bold }\n"
+      ".loops { font-size: 12px; font-family: \"DejaVu Sans Mono\", Menlo, Consolas, monospace }\n"
+      ".small { font-size: 11px; fill: #555 }\n"
+      ".limit { font-size: 11px; font-weight: bold; fill: " ALARM " }\n"
+      ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
+      "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+      w, h, w, h);
   titles t = titles_of(s);
   svg_text(out, NULL, MARGIN, 28, "title", t.head.text);
   svg_text(out, NULL, MARGIN, 47, "small", t.sub.text);

@@ -38,21 +38,18 @@ static const char *colour_of(const net_picture *p, int kind) {
   return of_units[before % 4];
 }
 
-/* ---- head
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- head ----------------------------------------------------------------------------------- */
 static void put_titles(const cli_plan *plan, cli_text *out) {
   const tf_net_plan *q = plan->plan;
   cli_text head = {0}, sub = {0};
   cli_printf(&head, "%s on %s", plan->spec->workload->name, plan->spec->arch->name);
-  cli_printf(
-      &sub,
-      "%s, %s the lower bound; %s words of %s; %d ops in %d groups, %d of them different; between "
-      "groups %lld bytes",
-      cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
-      cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
-      plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
-      (long long)plan->memory->bytes);
+  cli_printf(&sub,
+             "%s, %s the lower bound; %s words of %s; %d ops in %d groups, %d of them different; "
+             "between groups %lld bytes",
+             cli_si(q->total.cycles / plan->spec->arch->clock_hz, "s").s,
+             cli_times(q->total.cycles, q->bounds.cycles).s, cli_real(q->total.traffic_words).s,
+             plan->spec->arch->memories[0].name, plan->spec->workload->n_ops, q->n, q->n_distinct,
+             (long long)plan->memory->bytes);
   svg_text(out, NULL, MARGIN, 30, "title", cli_part(&head, out));
   svg_text(out, NULL, MARGIN, 50, "small", cli_part(&sub, out));
   cli_text_free(&head);
@@ -81,9 +78,7 @@ static void put_kinds(const net_picture *p, const cli_plan *plan, double width, 
   }
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 static double y_of(int row) { return TOP + ROW * row; }
 
 /* As many ops as there is room for. */
@@ -106,8 +101,8 @@ static void put_hover(const cli_plan *plan, const net_row *r, cli_text *out) {
   cli_printf(&t, "group %d", r->group + 1);
   if (r->times > 1) cli_printf(&t, " and %d like it", r->times - 1);
   cli_printf(&t,
-             "\n%s%s, %s of the network's time\nbounded by %s; %s the least time of these ops, %s "
-             "their least words",
+             "\n%s%s, %s of the network's time\n"
+             "bounded by %s; %s the least time of these ops, %s their least words",
              cli_si(g->figures.cycles / plan->spec->arch->clock_hz, "s").s,
              r->times > 1 ? " each" : "", cli_percent(r->cycles, plan->plan->total.cycles).s,
              g->bottleneck, cli_times(g->figures.cycles, g->bounds.cycles).s,
@@ -163,8 +158,7 @@ static void put_heads(double left, cli_text *out) {
   svg_text(out, NULL, x + FIGURES + 8, TOP - 8, "small", "ops");
 }
 
-/* ---- between rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- between rows --------------------------------------------------------------------------- */
 static void put_arc(const net_picture *p, const cli_plan *plan, const net_arc *a, double left,
                     cli_text *out) {
   const tf_tensor *z = &plan->spec->workload->tensors[a->tensor];

@@ -23,9 +23,8 @@ typedef struct {
   const char *out;
   cli_page page; /* its `force` is that of `out`, too */
 } best_options;
-static const char evals_help[] =
-    "mappings that may be evaluated, half of them by the solver; without a limit: 100000, "
-    "fewer for more than three ops";
+static const char evals_help[] = "mappings that may be evaluated, half of them by the solver; "
+                                 "without a limit: 100000, fewer for more than three ops";
 static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, OBJECTIVE, look.objective),
                                  CLI_AT(best_options, SEED, look.seed),
@@ -36,8 +35,7 @@ static const cli_slot slots[] = {CLI_AT(best_options, JSON, json),
                                  CLI_AT(best_options, WRITE, out),
                                  CLI_PAGE_AT(best_options, page)};
 
-/* ---- what was found ---------------------------------------------------------------------------
- */
+/* ---- what was found -------------------------------------------------------------------------- */
 /* A value of the objective, with what it is a value of. */
 static cli_figure value_of(const cli_session *s, double v) {
   const char *key = s->found.objective;
@@ -148,8 +146,7 @@ static void put_figures(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-/* ---- what limits it
- * ------------------------------------------------------------------------------ */
+/* ---- what limits it ------------------------------------------------------------------------- */
 /* Parts of the energy, the largest first, with what each would have to cost for a tenth less of the
  * whole. */
 typedef struct {
@@ -217,8 +214,7 @@ static bool put_limits(const cli_session *s, cli_text *out) {
   return ok;
 }
 
-/* ---- what to do next
- * -------------------------------------------------------------------------------- */
+/* ---- what to do next ------------------------------------------------------------------------ */
 /* Whether file i is that of the mapping given. */
 static bool holds_mapping(const cli_session *s, size_t i) {
   return s->found.compared &&
@@ -287,8 +283,7 @@ static void put_next(const cli_session *s, const best_options *o, cli_text *out)
   cli_text_free(&files);
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------------ */
+/* ---- the command ---------------------------------------------------------------------------- */
 static void put_screen(const cli_session *s, const best_options *o, cli_text *out) {
   put_found(s, out);
   put_figures(s, out);
@@ -339,13 +334,11 @@ const cli_command cmd_best = {
     .summary = "the best mapping, its bound, what limits it, what next: one screen",
     .about =
         "Asks the solver first, then the search, beginning with what the solver found and with the "
-        "mapping of the "
-        "files, if they hold one.  Prints the value found, the lower bound, what is proved and in "
-        "which space (docs/HOWTO-solve.md), the mapping, what limits it and what 10 % less would "
-        "take, and the "
-        "commands to go on with.  Counts evaluations, never the time, unless --time-limit is "
-        "given: the same inputs "
-        "give the same bytes with any number of threads.\n"
+        "mapping of the files, if they hold one.  Prints the value found, the lower bound, what is "
+        "proved and in which space (docs/HOWTO-solve.md), the mapping, what limits it and what 10 "
+        "% less would take, and the commands to go on with.  Counts evaluations, never the time, "
+        "unless --time-limit is given: the same inputs give the same bytes with any number of "
+        "threads.\n"
         "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
     .size = sizeof(best_options),

@@ -71,9 +71,9 @@ static void put_bash(cli_text *out) {
   const cli_command *c;
   cli_printf(out, "# bash completion of tileflow: tileflow completion bash\n_tileflow() {\n"
                   "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
-                  "command=${COMP_WORDS[1]} "
-                  "options words\n  COMPREPLY=()\n  if [ \"$COMP_CWORD\" = 1 ]; then\n    "
-                  "COMPREPLY=($(compgen -W \"");
+                  "command=${COMP_WORDS[1]} options words\n"
+                  "  COMPREPLY=()\n  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+                  "    COMPREPLY=($(compgen -W \"");
   put_commands(out);
   cli_printf(
       out, " help --help --version\" -- \"$cur\"))\n    return\n  fi\n  case $command:$prev in\n");
@@ -90,10 +90,10 @@ static void put_bash(cli_text *out) {
   }
   cli_printf(out, "  *) words= ;;\n  esac\n  case $cur in\n"
                   "  -*) COMPREPLY=($(compgen -W \"$options\" -- \"$cur\")) ;;\n"
-                  "  *)\n    if [ -n \"$words\" ]; then\n      COMPREPLY=($(compgen -W \"$words\" "
-                  "-- \"$cur\"))\n"
-                  "    else\n      mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n    fi\n    "
-                  ";;\n  esac\n}\n"
+                  "  *)\n    if [ -n \"$words\" ]; then\n"
+                  "      COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                  "    else\n      mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+                  "    fi\n    ;;\n  esac\n}\n"
                   "complete -o filenames -F _tileflow tileflow\n");
 }
 
@@ -166,8 +166,7 @@ static void put_zsh(cli_text *out) {
                   "_tileflow tileflow; fi\n");
 }
 
-/* ---- fish -------------------------------------------------------------------------------------
- */
+/* ---- fish ------------------------------------------------------------------------------------ */
 static void put_fish_text(const char *text, cli_text *out) {
   for (; *text; text++)
     cli_printf(out, strchr("'\\", *text) ? "\\%c" : "%c", *text);
@@ -204,8 +203,7 @@ static void put_fish(cli_text *out) {
   }
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 static const struct {
   const char *name;
   void (*put)(cli_text *out);
@@ -253,14 +251,11 @@ const cli_command cmd_completion = {
     .name = "completion",
     .summary = "commands and options for a shell to complete: bash, zsh, fish",
     .arguments = "SHELL",
-    .about =
-        "Prints a script that has the shell complete commands, options and their values, from the "
-        "same tables as "
-        "this help.  For this session: source <(tileflow completion bash); for all, write it to "
-        "~/.local/share/bash-completion/completions/tileflow, a folder of zsh's fpath as "
-        "_tileflow, or "
-        "~/.config/fish/completions/tileflow.fish.\n"
-        "Exit status: 0, 2 for another shell.\n",
+    .about = "Prints a script that has the shell complete commands, options and their values, from "
+             "the same tables as this help.  For this session: source <(tileflow completion bash); "
+             "for all, write it to ~/.local/share/bash-completion/completions/tileflow, a folder "
+             "of zsh's fpath as _tileflow, or ~/.config/fish/completions/tileflow.fish.\n"
+             "Exit status: 0, 2 for another shell.\n",
     .example = "bash",
     .size = sizeof(completion_options),
     CLI_SLOTS(slots),

@@ -73,9 +73,10 @@ static void put_list(const cli_shipped_list *l, const char *root) {
     else
       printf("%s\n", l->at[i].path);
   }
-  printf("\nThey lie in %s.\ntileflow example NAME prints one, -o FILE copies it; the last part of "
-         "a name is enough.\n",
-         root);
+  printf(
+      "\nThey lie in %s.\n"
+      "tileflow example NAME prints one, -o FILE copies it; the last part of a name is enough.\n",
+      root);
 }
 
 static cli_status put_one(const example_options *o, const char *root, const char *path) {
@@ -124,8 +125,7 @@ static cli_status run_example(const void *options) {
   cli_status status = CLI_FAILED;
   if (!cli_shipped_root(&root))
     fputs("tileflow: error[E_IO]: the files that come with tileflow are not there: neither beside "
-          "the program nor in "
-          "/usr/share/tileflow\n",
+          "the program nor in /usr/share/tileflow\n",
           stderr);
   else if (!cli_shipped_files(root.text, &l))
     cli_complain_of(root.text, TF_E_IO, "cannot read: %s", strerror(errno));
@@ -145,10 +145,8 @@ const cli_command cmd_example = {
     .summary = "a machine, workload or mapping that comes with tileflow",
     .arguments = "[NAME]",
     .about = "Prints the file of that name, or copies it; without a name, lists all: machines "
-             "(arch-specs), workloads, "
-             "their mappings (workloads/dataflows), examples.  The last part of a path is enough "
-             "where one file has it: "
-             "edge, attention/g1.\n"
+             "(arch-specs), workloads, their mappings (workloads/dataflows), examples.  The last "
+             "part of a path is enough where one file has it: edge, attention/g1.\n"
              "Exit status: 0, 2 for a name that no file or that several have.\n",
     .example = "edge",
     .size = sizeof(example_options),

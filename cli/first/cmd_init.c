@@ -129,8 +129,8 @@ const cli_command cmd_init = {
     .summary = "write a machine, a workload and a mapping to start from",
     .arguments = "[DIR]",
     .about = "Writes machine.yaml, workload.yaml and mapping.yaml, small and with comments, into "
-             "the folder (the current "
-             "one if none is given), and prints the commands to try.  Writes over nothing.\n"
+             "the folder (the current one if none is given), and prints the commands to try.  "
+             "Writes over nothing.\n"
              "Exit status: 0, 1 if the folder cannot be written, 2 if one of the files is there "
              "already.\n",
     .example = "my-first",

@@ -55,9 +55,8 @@ const cli_command cmd_schema = {
     .summary = "JSON Schema of input files, for editors",
     .arguments = "[SECTION]",
     .about = "Prints the JSON Schema of whole files, or of one section (arch, workload, mapping), "
-             "from the tables by "
-             "which files are read: an "
-             "editor completes keys with it and underlines what is none (docs/HOWTO-arch.md).\n"
+             "from the tables by which files are read: an editor completes keys with it and "
+             "underlines what is none (docs/HOWTO-arch.md).\n"
              "Exit status: 0, 2 for bad usage.\n",
     .example = "",
     .size = sizeof(schema_options),

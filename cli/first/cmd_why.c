@@ -110,8 +110,7 @@ const cli_command cmd_why = {
     .summary = "what an error's code means, an example of it, the repair",
     .arguments = "[E_CODE]",
     .about = "Prints the cause, an example with the message that it provokes, and the repair; "
-             "without a code, a line for "
-             "each.  E_KEEP, e_keep and keep are the same code.\n"
+             "without a code, a line for each.  E_KEEP, e_keep and keep are the same code.\n"
              "Exit status: 0, 2 for a code that does not exist.\n",
     .example = "E_COVER",
     .size = sizeof(why_options),

@@ -26,16 +26,14 @@
 const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_IO] = {"a file cannot be read or written",
                  "A file that was named is not there, is a folder, may not be read, or is larger "
-                 "than 16 MiB; or one cannot be "
-                 "written.",
+                 "than 16 MiB; or one cannot be written.",
                  "Look for a slip in the name (ls), and from which folder it is meant. A shipped "
                  "file: tileflow example NAME.",
                  NULL, "check machine.yaml",
                  "machine.yaml: error[E_IO]: cannot read: No such file or directory\n"},
     [TF_E_YAML] = {"the file is not YAML",
                    "The text breaks a rule of YAML itself: a bracket or quote that nothing closes, "
-                   "indentation that "
-                   "jumps, a tab. Nothing of the file is read.",
+                   "indentation that jumps, a tab. Nothing of the file is read.",
                    "Close the bracket, quote or list that begins at or before the place shown.",
                    "workload:\n"
                    "  dims: {m: 8, n: 8\n"
@@ -105,8 +103,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "      |          ^\n"},
     [TF_E_NAME] = {"a name that nothing defines",
                    "An index, an expression, a mapping or an option names a dim, tensor, op, "
-                   "memory or param that does "
-                   "not exist.",
+                   "memory or param that does not exist.",
                    "Define it, or take the name that the message proposes.",
                    "workload:\n"
                    "  dims: {m: 8, n: 8, k: 8}\n"
@@ -171,10 +168,8 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_INDEX] =
         {"an index that is not affine",
          "An index is a sum of dims times whole numbers, plus a whole number; dims that it "
-         "divides, h / 2 and "
-         "h % 2, are cut where their steps allow. Products of dims, fractions, windows that are "
-         "divided "
-         "and what leaves the tensor are no indices.",
+         "divides, h / 2 and h % 2, are cut where their steps allow. Products of dims, fractions, "
+         "windows that are divided and what leaves the tensor are no indices.",
          "Write A[m,n], or a view of the tensor by strides: A[8*m+n].",
          "workload:\n"
          "  dims: {m: 8, n: 8}\n"
@@ -203,8 +198,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_OUTPUT] =
         {"a result that is not plain",
          "The left side of an op has plain, different dims, or sums of them that meet each "
-         "coordinate once, and "
-         "each tensor is made by one op.",
+         "coordinate once, and each tensor is made by one op.",
          "Give each index of the result a dim of its own, and each op a result of its own.",
          "workload:\n"
          "  dims: {m: 4}\n"
@@ -232,8 +226,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "      |            ^~~\n"},
     [TF_E_LEVEL] = {"a level that rises on the way down",
                     "From the root to an op the tiles go inward: the outermost memory first, then "
-                    "the same or further "
-                    "in, until the one above the unit.",
+                    "the same or further in, until the one above the unit.",
                     "Order the tiles as the memories stand in the architecture.",
                     MACHINE PRODUCT "mapping: |\n"
                                     "  DRAM for m=8\n"
@@ -252,8 +245,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
         {"a tree of the wrong shape",
          "A tile has one child, a scope two or more, and each op stands in the tree once.",
          "Put every op into the tree; where two tiles stand side by side, put a scope (Seq, Shar, "
-         "Para, "
-         "Pipe) above them.",
+         "Para, Pipe) above them.",
          MACHINE CHAIN "mapping: |\n"
                        "  DRAM for m=8\n"
                        "    SRAM for k=8 l=8\n"
@@ -275,8 +267,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                                   "        op C\n",
                     "check example.yaml",
                     "example.yaml:16:9: error[E_ORDER]: op 'E' reads 'C' before it is made: move "
-                    "the branch that makes "
-                    "it in front\n"
+                    "the branch that makes it in front\n"
                     "   16 |         op E\n"
                     "      |         ^~~~\n"
                     "example.yaml:18:9: note: 'C' is made here\n"
@@ -288,8 +279,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_COVER] =
         {"the loops do not reach the extent",
          "The trip counts of a dim, multiplied from the root down to the op, are less than its "
-         "extent: some points "
-         "would never be computed.",
+         "extent: some points would never be computed.",
          "Raise one of the trip counts: m=8. Write ? and run tileflow search to have them chosen.",
          MACHINE PRODUCT "mapping: |\n"
                          "  DRAM for m=4\n"
@@ -300,50 +290,46 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "'C' is 8: raise one\n"
          "   12 |   DRAM for m=4\n"
          "      |            ^~~\n"},
-    [TF_E_LOOP] =
-        {"a loop that is not allowed there",
-         "A loop above several ops runs over a dim that one of them does not have, so that it "
-         "would run "
-         "again for nothing, or that one sums over, so that its readers would see unfinished sums.",
-         "Move the loop into the branch of the op that has it: SRAM for k=8 l=8.",
-         MACHINE CHAIN "mapping: |\n"
-                       "  DRAM for m=8 k=4\n"
-                       "    Seq\n"
-                       "      SRAM for k=2 l=8\n"
-                       "        op C\n"
-                       "      SRAM for l=8 n=8\n"
-                       "        op E\n",
-         "check example.yaml",
-         "example.yaml:13:16: error[E_LOOP]: op 'E' leads here and has no dim 'k', it would run "
-         "again: move "
-         "the loop to the branch of op 'C'\n"
-         "   13 |   DRAM for m=8 k=4\n"
-         "      |                ^~~\n"
-         "example.yaml:18:9: note: the op that would run again\n"
-         "   18 |         op E\n"
-         "      |         ^~~~\n"},
-    [TF_E_KEEP] = {"a tensor cannot live there",
-                   "keep T@MEMORY says where an intermediate lives between the op that makes it "
-                   "and those that read "
-                   "it. Inputs, outputs and memories outside of both cannot be named.",
-                   "Name what one op of the scope makes and another reads: keep C@SRAM.",
+    [TF_E_LOOP] = {"a loop that is not allowed there",
+                   "A loop above several ops runs over a dim that one of them does not have, so "
+                   "that it would run again for nothing, or that one sums over, so that its "
+                   "readers would see unfinished sums.",
+                   "Move the loop into the branch of the op that has it: SRAM for k=8 l=8.",
                    MACHINE CHAIN "mapping: |\n"
-                                 "  DRAM for m=8\n"
-                                 "    Seq keep A@SRAM\n"
-                                 "      SRAM for k=8 l=8\n"
+                                 "  DRAM for m=8 k=4\n"
+                                 "    Seq\n"
+                                 "      SRAM for k=2 l=8\n"
                                  "        op C\n"
                                  "      SRAM for l=8 n=8\n"
                                  "        op E\n",
                    "check example.yaml",
-                   "example.yaml:14:14: error[E_KEEP]: 'A' cannot be kept in 'SRAM': it is no "
-                   "intermediate, inputs and "
-                   "outputs live in the outermost memory\n"
-                   "   14 |     Seq keep A@SRAM\n"
-                   "      |              ^~~~~~\n"},
+                   "example.yaml:13:16: error[E_LOOP]: op 'E' leads here and has no dim 'k', it "
+                   "would run again: move the loop to the branch of op 'C'\n"
+                   "   13 |   DRAM for m=8 k=4\n"
+                   "      |                ^~~\n"
+                   "example.yaml:18:9: note: the op that would run again\n"
+                   "   18 |         op E\n"
+                   "      |         ^~~~\n"},
+    [TF_E_KEEP] =
+        {"a tensor cannot live there",
+         "keep T@MEMORY says where an intermediate lives between the op that makes it and those "
+         "that read it. Inputs, outputs and memories outside of both cannot be named.",
+         "Name what one op of the scope makes and another reads: keep C@SRAM.",
+         MACHINE CHAIN "mapping: |\n"
+                       "  DRAM for m=8\n"
+                       "    Seq keep A@SRAM\n"
+                       "      SRAM for k=8 l=8\n"
+                       "        op C\n"
+                       "      SRAM for l=8 n=8\n"
+                       "        op E\n",
+         "check example.yaml",
+         "example.yaml:14:14: error[E_KEEP]: 'A' cannot be kept in 'SRAM': it is no intermediate, "
+         "inputs and outputs live in the outermost memory\n"
+         "   14 |     Seq keep A@SRAM\n"
+         "      |              ^~~~~~\n"},
     [TF_E_RETAIN] = {"a tensor cannot be retained",
                      "retain T holds on to what a scope has made of an intermediate, so that it is "
-                     "not made again. "
-                     "Inputs and outputs are none.",
+                     "not made again. Inputs and outputs are none.",
                      "Name an intermediate of the scope: retain C.",
                      MACHINE CHAIN "mapping: |\n"
                                    "  DRAM for m=8\n"
@@ -354,18 +340,15 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                                    "        op E\n",
                      "check example.yaml",
                      "example.yaml:14:16: error[E_RETAIN]: 'B' is no intermediate: only what one "
-                     "op makes and another "
-                     "reads can be retained\n"
+                     "op makes and another reads can be retained\n"
                      "   14 |     Seq retain B\n"
                      "      |                ^\n"},
     [TF_E_STREAM] = {"a reduction cannot be streamed",
                      "stream T lets readers see unfinished sums or maxima and corrects them later, "
-                     "as online softmax does. That "
-                     "needs an exponential of a streamed maximum, and a result that is linear in "
-                     "what is streamed.",
+                     "as online softmax does. That needs an exponential of a streamed maximum, and "
+                     "a result that is linear in what is streamed.",
                      "Leave stream out and put the loop into the branch of the op that sums. "
-                     "docs/SEMANTICS.md has what can be "
-                     "streamed.",
+                     "docs/SEMANTICS.md has what can be streamed.",
                      MACHINE CHAIN "mapping: |\n"
                                    "  DRAM for m=8\n"
                                    "    Seq stream C\n"
@@ -380,8 +363,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                      "      |                ^\n"},
     [TF_E_BYPASS] = {"bypass where it means nothing",
                      "bypass T says that a memory does not hold T: on the first tile of a memory "
-                     "that is not the "
-                     "outermost, for a tensor that passes there.",
+                     "that is not the outermost, for a tensor that passes there.",
                      "Write it on the tile of an inner memory: SRAM for n=8 k=8 bypass A.",
                      MACHINE PRODUCT "mapping: |\n"
                                      "  DRAM for m=8 bypass A\n"
@@ -389,8 +371,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                                      "      op C\n",
                      "check example.yaml",
                      "example.yaml:12:23: error[E_BYPASS]: 'A' cannot bypass 'DRAM': inputs and "
-                     "outputs live in the "
-                     "outermost memory, and nothing lies further out\n"
+                     "outputs live in the outermost memory, and nothing lies further out\n"
                      "   12 |   DRAM for m=8 bypass A\n"
                      "      |                       ^\n"},
     [TF_E_OPEN] = {"open choices that nothing completes",
@@ -410,8 +391,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
                    "what best can begin with\n"},
     [TF_E_STORE] = {"not a store, or not this one",
                     "The file is no store of a sweep or of tune, is damaged, is of a newer "
-                    "version, or holds another "
-                    "sweep than the one asked for.",
+                    "version, or holds another sweep than the one asked for.",
                     "Name the .tfdb that the sweep wrote; a new sweep takes a new --store FILE.",
                     "sweep: {method: bound}\n", "results example.yaml",
                     "example.yaml: error[E_STORE]: is no store of a sweep, or is damaged\n"},
@@ -430,8 +410,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_OVERFLOW] =
         {"a count above 2^63 - 1",
          "Counts are exact integers of 63 bits, and one of this mapping is larger. It is an error, "
-         "never "
-         "a wrong number.",
+         "never a wrong number.",
          "Look for a unit or a factor too many in the extents.",
          "architecture:\n"
          "  memories:\n"
@@ -460,8 +439,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_CAPACITY] =
         {"a memory overflows: the mapping does not fit",
          "At the worst moment the mapping holds more in a memory than it has. The counts are "
-         "printed as if it fitted; "
-         "the exit status is 3.",
+         "printed as if it fitted; the exit status is 3.",
          "Move trip counts outward (DRAM for m=8 n=4, SRAM for n=2 k=8), keep or bypass less, or "
          "give the memory more.",
          "architecture:\n"
@@ -483,8 +461,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
     [TF_E_FANOUT] =
         {"more instances or units than there are",
          "Spatial loops spread over more instances of a memory, or more units, than the mesh has "
-         "on that "
-         "axis. The exit status is 3.",
+         "on that axis. The exit status is 3.",
          "Spread less (n=4@x, and n=2 in time), use the other axis too, or give the machine a "
          "larger mesh.",
          MACHINE PRODUCT "mapping: |\n"
@@ -521,8 +498,7 @@ const cli_code_row cli_codes[TF_N_CODES] = {
          "copy C[0] UB[128]:f16 64:1:1\n",
          "npu example.yaml",
          "example.yaml:13:17: error[E_HAZARD]: reads byte 0 of 'UB', and no flag puts it behind "
-         "the 'copy' "
-         "of queue 'mte2'\n"
+         "the 'copy' of queue 'mte2'\n"
          "   13 | exp UB[128]:f16 UB[0]:f16 64:1:1\n"
          "      |                 ^~~~~~~~~\n"
          "example.yaml:12:1: note: that one\n"

@@ -2,8 +2,7 @@
 
 #include <stddef.h>
 
-/* ---- one copy of the loops for each vector width
- * --------------------------------------------------- */
+/* ---- one copy of the loops for each vector width -------------------------------------------- */
 #define BY_ASM(a, x, y) __asm__ volatile("vfmadd213ps %2, %1, %0" : "+v"(a) : "v"(x), "v"(y))
 #if defined(__x86_64__)
 #define OF(name) name##_16
@@ -66,8 +65,7 @@ uint64_t host_read(const uint64_t *p, int64_t n) { return widest().read(p, n); }
 void host_write(uint64_t *p, int64_t n, uint64_t v) { widest().write(p, n, v); }
 void host_exp(const float *from, float *to, int64_t n) { widest().exp(from, to, n); }
 
-/* ---- other loops
- * ------------------------------------------------------------------------------------ */
+/* ---- other loops ---------------------------------------------------------------------------- */
 #define FOUR(text) text text text text
 bool host_adds(int64_t n, uint64_t *sum) {
   uint64_t x = 0;
@@ -111,12 +109,11 @@ bool host_tiles(int64_t n) {
     uint16_t bytes[16];
     uint8_t rows[16];
   } shape = {.palette = 1, .bytes = {64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16}};
-  __asm__ volatile(
-      "ldtilecfg %0\n\ttilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3\n\t"
-      "tilezero %%tmm4\n\ttilezero %%tmm5" ::"m"(shape));
+  __asm__ volatile("ldtilecfg %0\n\ttilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n"
+                   "\ttilezero %%tmm3\n\ttilezero %%tmm4\n\ttilezero %%tmm5" ::"m"(shape));
   for (int64_t i = 0; i < n; i++)
-    __asm__ volatile("tdpbf16ps %tmm5, %tmm4, %tmm0\n\ttdpbf16ps %tmm5, %tmm4, %tmm1\n\t"
-                     "tdpbf16ps %tmm5, %tmm4, %tmm2\n\ttdpbf16ps %tmm5, %tmm4, %tmm3");
+    __asm__ volatile("tdpbf16ps %tmm5, %tmm4, %tmm0\n\ttdpbf16ps %tmm5, %tmm4, %tmm1\n"
+                     "\ttdpbf16ps %tmm5, %tmm4, %tmm2\n\ttdpbf16ps %tmm5, %tmm4, %tmm3");
   __asm__ volatile("tilerelease");
   return true;
 #else

@@ -249,12 +249,11 @@ static void put_math(const host *h, cli_text *out) {
            h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
                 : "assumption: ten vector instructions for one of these",
            "  - name: math");
-  cli_printf(
-      out,
-      "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
-      "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
-      "sigmoid, gelu, silu, floor, ceil, round, trunc, sin, cos, fmod]\n",
-      v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
+             "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, "
+             "tanh, erf, sigmoid, gelu, silu, floor, ceil, round, trunc, sin, cos, fmod]\n",
+             v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
 }
 
 /* Notes for figures without a key: tiles hold another type of data than the file's words, and the
@@ -330,8 +329,8 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
   else if (h->all_cores)
     cli_printf(out,
                "# %s: %" PRId64 " of %" PRId64 " cores, %" PRId64 " of %" PRId64
-               " processors: those that this process "
-               "may run on (Cpus_allowed_list of /proc/self/status).\n",
+               " processors: those that this process may run on (Cpus_allowed_list of "
+               "/proc/self/status).\n",
                h->model, h->cores, h->all_cores, h->cpus, h->there.online);
   else
     cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n",
@@ -358,8 +357,8 @@ bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_t
   host h = {.n_caches = 0};
   if (!read_cores(root, &h))
     return tf_fail(d, nowhere, TF_E_IO,
-                   "%s/sys/devices/system/cpu/online does not say which processors "
-                   "there are: --host reads what Linux reports",
+                   "%s/sys/devices/system/cpu/online does not say which processors there are: "
+                   "--host reads what Linux reports",
                    root);
   if (!sysfs_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
     snprintf(h.model, sizeof h.model, "a processor without a name");
@@ -376,9 +375,8 @@ bool cli_host_architecture(const char *root, bool measures, int64_t cores, cli_t
     put_machine(root, &h, out);
     return true;
   }
-  cli_printf(notes,
-             "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
-             "bandwidths marked 'assumption'\n");
+  cli_printf(notes, "tileflow: note: the system does not report what DRAM and caches deliver: "
+                    "measure the bandwidths marked 'assumption'\n");
   put_machine(root, &h, out);
   return true;
 }

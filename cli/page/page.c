@@ -44,11 +44,15 @@ static void put_page(const char *title, const char *json, bool live, cli_text *o
   cli_printf(out,
              "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-             "style-src 'unsafe-inline'; script-src 'unsafe-inline'%s\">\n<title>",
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+             "script-src 'unsafe-inline'%s\">\n"
+             "<title>",
              live ? " 'wasm-unsafe-eval'" : "");
   cli_escaped(out, title);
-  cli_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main id=\"page\"></main>\n", page_style);
+  cli_printf(out,
+             "</title>\n<style>\n%s</style>\n</head>\n<body>\n"
+             "<main id=\"page\"></main>\n",
+             page_style);
   cli_printf(out, "<noscript>This page draws its data with JavaScript, and loads nothing.</noscript>\n");
   cli_printf(out, "<script type=\"application/json\" id=\"data\">");
   put_json(json, out);

@@ -120,8 +120,7 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
                  in[0].path);
 }
 
-/* ---- of a table --------------------------------------------------------------------------------
- */
+/* ---- of a table ------------------------------------------------------------------------------ */
 /* Index among the first n labels of a series; n: not there. */
 static int label_at(const plot_series *s, const char *label) {
   int k = 0;

@@ -134,8 +134,7 @@ const plot_kind *plot_kind_at(int k);
 PLOT_KINDS(X, X)
 #undef X
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 void plot_csv(const plot_chart *c, cli_text *out);
 /* A gnuplot script that reads the CSV at path csv and writes the picture `figure` in the format of
  * its extension. */

@@ -121,10 +121,9 @@ static bool read_one(plot_input *in, tf_diags *d) {
     ok = tf_fail(d, at, TF_E_SYNTAX,
                  "the file is binary: plot reads JSON, CSV and logs of searches");
   } else if (is_input(&text)) {
-    ok = tf_fail(
-        d, at, TF_E_SYNTAX,
-        "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace FILE.csv) "
-        "writes what plot draws");
+    ok = tf_fail(d, at, TF_E_SYNTAX,
+                 "an input, no result: `tileflow eval FILE... --json FILE.json` (or --trace "
+                 "FILE.csv) writes what plot draws");
   } else if (begins(&text, log_head)) {
     ok = plot_log_read(&text, in->file, &in->table, d);
   } else if (blank < text.len && (text.text[blank] == '{' || text.text[blank] == '[')) {

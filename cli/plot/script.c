@@ -149,8 +149,7 @@ void plot_csv(const plot_chart *c, cli_text *out) {
   out->bad |= c->bad;
 }
 
-/* ---- the script -------------------------------------------------------------------------------
- */
+/* ---- the script ------------------------------------------------------------------------------ */
 /* Rows of SPANS. */
 static int rows_of(const plot_chart *c) {
   double last = 0;
@@ -309,8 +308,9 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
   else
     cli_printf(out, "set yrange [0:*]\n");
   cli_printf(out,
-             "set style data histogram\nset style histogram %s\nset style fill solid border lc rgb "
-             "'white'\nset boxwidth %s\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
+             "set style data histogram\nset style histogram %s\n"
+             "set style fill solid border lc rgb 'white'\nset boxwidth %s\nunset grid\n"
+             "set grid ytics lc rgb '#dddddd' lw 0.5\n"
              "set xtics noenhanced scale 0%s\n%splot \\\n",
              c->stacked ? "rowstacked" : "clustered gap 1", c->stacked ? "0.6" : "0.95", rotated,
              c->log_y ? "set xrange [-0.6:*]\n" : "");
@@ -407,9 +407,8 @@ static void put_names(const plot_chart *c, cli_text *out) {
     cli_printf(out, "set label ");
     put_quoted(s->name, out);
     cli_printf(out,
-               " at graph 0.93, graph %.3f right noenhanced tc rgb '%s'\nset label '' at graph "
-               "0.96, graph %.3f point "
-               "pt %d ps 0.6 lc rgb '%s'\n",
+               " at graph 0.93, graph %.3f right noenhanced tc rgb '%s'\n"
+               "set label '' at graph 0.96, graph %.3f point pt %d ps 0.6 lc rgb '%s'\n",
                below, colour_of(s), below, marks[s->mark % MARKS], colour_of(s));
   }
   cli_printf(out, "set rmargin %d\n", longest + 2);
@@ -474,11 +473,12 @@ static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out
              log ? "set logscale cb\n" : "");
   if (z.most > z.least)
     cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
-  cli_printf(out,
-             "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', "
-             "4 '#fde725')\n"
-             "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
-             columns - 1, rows - 1);
+  cli_printf(
+      out,
+      "# viridis\n"
+      "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
+      "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
+      columns - 1, rows - 1);
   cli_printf(out,
              "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', "
              "$4)) skip 1 \\\n"
@@ -525,19 +525,18 @@ static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *ou
              most * 1.001, s->n - 1);
   put_ratios(least, most, w->two_columns ? 10 : 3, out);
   cli_printf(out,
-             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid "
-             "noborder\nset border 1\n"
-             "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph "
-             "1 nohead lc rgb "
-             "'#444444'\n# a term that one side lacks goes to the edge\n"
+             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\n"
+             "set style fill solid noborder\nset border 1\n"
+             "set ytics scale 0 noenhanced\nset rmargin 20\n"
+             "set arrow from 1, graph 0 to 1, graph 1 nohead lc rgb '#444444'\n"
+             "# a term that one side lacks goes to the edge\n"
              "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n"
              "all(x) = x eq ''\nnone(x) = x ne '' && real(x) == 0\n",
              most, least);
   cli_printf(out,
-             "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
-             "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? "
-             "0x0072b2 : 0xd55e00):"
-             "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
+             "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):(v(strcol(2)) "
+             "< 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : "
+             "0xd55e00):ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
              "  data using (none(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '◀' lc rgb "
              "'#ffffff', \\\n"
              "  data using (all(strcol(2)) ? %.6g : NaN):1 skip 1 with points pt '▶' lc rgb "
@@ -583,8 +582,8 @@ static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *ou
   for (int i = 0; i < c->n; i++) {
     cli_printf(out,
                "  data using ($1 == %d ? $5/%g : NaN):3:($5/%g):(end($5, "
-               "$6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 "
-               "\\\n    with boxxyerror lc rgb '%s' title ",
+               "$6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 \\\n    with boxxyerror lc rgb "
+               "'%s' title ",
                i, by.by, by.by, by.by, colour_of(&c->series[i]));
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");

@@ -82,8 +82,7 @@ static bool not_empty(const plot_chart *c, const trace *t, const char *what, tf_
                  "there are no intervals of kind %s to draw", what);
 }
 
-/* ---- timeline ---------------------------------------------------------------------------------
- */
+/* ---- timeline -------------------------------------------------------------------------------- */
 
 enum { RESOURCES_MOST = 32, WAYS = 3 };
 
@@ -254,8 +253,7 @@ bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
   return not_empty(c, &t, "load, work or store", d);
 }
 
-/* ---- occupancy --------------------------------------------------------------------------------
- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b) {
   const plot_point *p = a, *q = b;

@@ -11,8 +11,7 @@
 
 static int n_pairs(const instr_table *t) { return t->spec->n_instrs * t->spec->workload->n_ops; }
 
-/* ---- data ---------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   const tf_instr *in = &t->spec->instrs[i];
   const tf_workload *wl = t->spec->workload;
@@ -50,8 +49,7 @@ void instr_free(instr_table *t) {
   free(t->place);
 }
 
-/* ---- names --------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 static const char *loop_name(const tf_instr *in, int l) {
   return in->body->dims[in->body->ops[0].dims[l]].name;
 }
@@ -65,8 +63,7 @@ static const char *dim_name(const tf_workload *wl, const tf_op *op, int d) {
   return wl->dims[op->dims[d]].name;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 /* How many words the tile of an operand moves per tile of each loop, and per step of each outer
  * loop. */
 static json_t *operand(const instr_table *t, const tf_instr *in, const tf_op *op,
@@ -130,8 +127,7 @@ void instr_json(const instr_table *t, cli_text *out) {
   cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 enum { SHOWN = 5 }; /* mappings shown per op: those predicted fastest */
 
 static bool better(const tf_instr_place *a, const tf_instr_place *b) {

@@ -100,9 +100,8 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
 }
 
 void cli_plan_csv(const cli_plan *p, cli_text *out) {
-  cli_printf(out,
-             "group,like,ops,first_op,cycles,energy_pj,traffic_words,bound_cycles,bound_energy_pj,"
-             "bound_traffic_words,bottleneck\n");
+  cli_printf(out, "group,like,ops,first_op,cycles,energy_pj,traffic_words,bound_cycles,bound_"
+                  "energy_pj,bound_traffic_words,bottleneck\n");
   for (int i = 0; i < p->plan->n; i++) {
     const tf_net_group *g = &p->plan->groups[i];
     cli_printf(out, "%d,%d,%d,", i + 1, g->like + 1, g->group->workload->n_ops);

@@ -27,9 +27,8 @@ typedef enum {
 } column;
 
 static const char header[] =
-    "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_"
-    "bits\n";
+    "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,fill,read,"
+    "update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_bits\n";
 
 typedef struct {
   const cli_session *s;

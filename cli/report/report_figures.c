@@ -110,7 +110,7 @@ const char *cli_masked_line(const tf_workload *wl) {
 
 const char *cli_zeros_line(const tf_spec *s) {
   return tf_zeros_matter(s->arch, s->workload)
-             ? "Cycles and energies, bounds of them too, are expectations of what "
-               "zeros leave; words count as if there were no zeros."
+             ? "Cycles and energies, bounds of them too, are expectations of what zeros leave; "
+               "words count as if there were no zeros."
              : NULL;
 }

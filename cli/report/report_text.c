@@ -414,15 +414,14 @@ static void put_left_ops(const cli_session *s, cli_text *out) {
 
 static void put_zeros(const cli_session *s, cli_text *out) {
   if (!s->result.kept) return;
-  cli_printf(out, "\nWhat zeros leave, as expectations; metadata in bits.  Cycles, busy times and "
-                  "energies are of this, all other "
-                  "figures count as if there were no zeros.\n");
+  cli_printf(out, "\n"
+                  "What zeros leave, as expectations; metadata in bits.  Cycles, busy times and "
+                  "energies are of this, all other figures count as if there were no zeros.\n");
   put_left_levels(s, out);
   put_left_ops(s, out);
   if (s->result.kept->upper)
     cli_printf(out, "Some of it are upper bounds: accesses that several units share, zeros in "
-                    "padding, or densities that are "
-                    "derived.\n");
+                    "padding, or densities that are derived.\n");
 }
 
 static void put_legend(const cli_session *s, cli_text *out) {
@@ -434,7 +433,8 @@ static void put_legend(const cli_session *s, cli_text *out) {
     table |= a->memories[l].energy_from_table;
   for (int u = 0; u < a->n_units; u++)
     table |= a->units[u].energy_from_table;
-  cli_printf(out, "\nCounts are words, over all instances and the whole run; peak and capacity are "
+  cli_printf(out, "\n"
+                  "Counts are words, over all instances and the whole run; peak and capacity are "
                   "those of one instance.\n");
   if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
   if (table)

@@ -10,8 +10,7 @@
 
 enum { MOST_PARAMS = 12 }; /* columns for params in the printed table */
 
-/* ---- gathering
- * -------------------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------ */
 typedef struct {
   cli_rows *rows;
   const tf_condition *condition;
@@ -84,8 +83,7 @@ void cli_rows_free(cli_rows *r) {
   *r = (cli_rows){0};
 }
 
-/* ---- a table
- * ------------------------------------------------------------------------------------------- */
+/* ---- a table -------------------------------------------------------------------------------- */
 static int n_params(const tf_sweep_grid *g, int most) {
   int n = 0;
   for (int i = 0; i < g->n_axes; i++)
@@ -134,9 +132,7 @@ void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-/* ---- CSV
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------ */
 static void csv_head(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "point,machine,architecture,workload");
   if (g->n_mappings) cli_printf(out, ",mapping");

@@ -16,9 +16,7 @@
 enum { BUILD_SECONDS = 600, TURNS = 3, OWN = -1 };
 static const double steady = 0.02; /* as of two times of one kernel */
 
-/* ---- the folder
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the folder ----------------------------------------------------------------------------- */
 /* The kernel's name, from "typedef struct NAME_live" in live.h. */
 static bool read_name(cli_serve *s) {
   static const char before[] = "typedef struct ", behind[] = "_live";
@@ -101,9 +99,7 @@ void cli_serve_end(cli_serve *s) {
   s->folder = NULL;
 }
 
-/* ---- builds
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- builds --------------------------------------------------------------------------------- */
 /* Whether the file holds the text. */
 static bool file_holds(const char *path, const char *text) {
   const size_t n = strlen(text);
@@ -211,9 +207,7 @@ bool cli_serve_offer(cli_serve *s, const tf_emitted *kernel) {
   return given;
 }
 
-/* ---- networks
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- networks ------------------------------------------------------------------------------- */
 /* Exchanges the trees and choices of the groups that are like i. */
 static void exchange(tf_net_plan *p, int i, tf_tree **tree, tf_choices *choices) {
   const tf_choices before = p->groups[i].choices;

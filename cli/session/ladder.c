@@ -87,8 +87,7 @@ static bool climb(job *j, const cli_looking *look) {
   return ok && (!j->measured || !j->ladder.n || measure(j));
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 static void write_text(const job *j, cli_text *out) {
   const tf_arch *a = j->spec->arch;
   const size_t columns = 3 + (size_t)a->n_memories + j->measured;
@@ -117,8 +116,8 @@ static void write_text(const job *j, cli_text *out) {
   }
   cli_printf(out,
              "From plain loops to what emit chooses for %s on %s: words read and written of each "
-             "memory, by the "
-             "model.\n\n",
+             "memory, by the model.\n"
+             "\n",
              j->spec->workload->name, a->name);
   cli_table_end(&t, out);
   free(align);

@@ -37,8 +37,7 @@ static bool write_kernel(const bench *b, int i) {
   return ok;
 }
 
-/* ---- compiling and timing ----------------------------------------------------------------------
- */
+/* ---- compiling and timing -------------------------------------------------------------------- */
 
 void cli_quote(const char *path) {
   enum { LINES = 8 };
@@ -137,8 +136,7 @@ static cli_status time_all(bench *b) {
   return CLI_DONE;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 /* In a temporary folder, removed also on Ctrl-C. */
 static cli_status time_in_folder(bench *b) {
@@ -174,8 +172,7 @@ cli_status cli_measure(const tf_emitted *const *kernels, int n, tf_measured *m, 
   fputs(b.no_tool ? "tileflow: error[E_IO]: --measure needs make and a C compiler (cc, or $CC), "
                     "and there is no make\n"
                   : "tileflow: error[E_IO]: --measure: none of the kernels could be compiled and "
-                    "run here; without "
-                    "it, they are emitted unmeasured\n",
+                    "run here; without it, they are emitted unmeasured\n",
         stderr);
   return CLI_FAILED;
 }

@@ -45,8 +45,7 @@ static cli_status test_in(const char *dir, const char *said, const tf_emitted *e
   case CLI_BROKE: break;
   }
   fputs("tileflow: error: the kernel does not pass its own test here; nothing is written "
-        "(--no-test writes it untested)"
-        "\n",
+        "(--no-test writes it untested)\n",
         stderr);
   cli_quote(said);
   return CLI_FAILED;

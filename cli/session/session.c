@@ -34,8 +34,7 @@ bool cli_has_sections(const tf_spec *s, tf_diags *d) {
   if (!s->arch)
     tf_fail(d, nowhere, TF_E_MISSING,
             "no file has a section 'architecture': name one of arch-specs ('tileflow example' "
-            "lists them), your own, or "
-            "what 'tileflow import --host' or 'tileflow init' writes");
+            "lists them), your own, or what 'tileflow import --host' or 'tileflow init' writes");
   if (!s->workload)
     tf_fail(d, nowhere, TF_E_MISSING,
             "no file has a section 'workload': name one of workloads ('tileflow example' lists "

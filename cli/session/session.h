@@ -15,8 +15,7 @@ cli_status cli_open(cli_session *s, const cli_input *in);
 cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l);
 void cli_close(cli_session *s);
 
-/* ---- the steps of cli_evaluate after cli_open, for commands that find a mapping themselves ----
- */
+/* ---- the steps of cli_evaluate after cli_open, for commands that find a mapping themselves --- */
 cli_status cli_check_sections(cli_session *s);
 /* An architecture and a workload; says which is missing, and what to give. */
 bool cli_has_sections(const tf_spec *s, tf_diags *d);

@@ -48,8 +48,7 @@ typedef struct {
 bool cli_slopes_of(const cli_session *s, cli_slopes *out);
 void cli_slopes_free(cli_slopes *p);
 
-/* ---- in words (slopes_text.c) ------------------------------------------------------------------
- */
+/* ---- in words (slopes_text.c) ---------------------------------------------------------------- */
 const char *cli_knob_what(const cli_knob *k); /* bandwidth, rate, latency, pipeline */
 const char *cli_knob_name(const cli_session *s, const cli_knob *k);
 /* "-4.2 %": a change relative to the cycles before. */

@@ -44,8 +44,7 @@ void cli_put_busy(const cli_session *s, cli_text *out) {
   if (cycles > all[0].cycles)
     cli_printf(out,
                "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for "
-               "steps that "
-               "something else bounds.\n",
+               "steps that something else bounds.\n",
                cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
   for (int i = 0; i < n; i++)
     if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))

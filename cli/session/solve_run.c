@@ -7,8 +7,7 @@
 #include "cli/session/starts.h"
 #include "cli/text.h"
 
-/* ---- methods ----------------------------------------------------------------------------------
- */
+/* ---- methods --------------------------------------------------------------------------------- */
 typedef struct {
   const char *name;
   tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o,
@@ -31,16 +30,14 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-/* ---- what was found
- * ------------------------------------------------------------------------------- */
+/* ---- what was found ------------------------------------------------------------------------- */
 void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
   const tf_arch *a = s->spec->arch;
   for (int l = 0; l < r->n_levels; l++)
     if (r->levels[l].pruned && r->levels[l].least < INT64_MAX)
       fprintf(out,
               "  capacity of %s: %s subproblems left out; it holds %s words, the least that any of "
-              "these "
-              "needs is %s\n",
+              "these needs is %s\n",
               a->memories[l].name, cli_count(r->levels[l].pruned).s,
               cli_count(a->memories[l].capacity_words).s, cli_count(r->levels[l].least).s);
     else if (r->levels[l].pruned)
@@ -147,8 +144,7 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name,
   return r->tree ? adopt(s, r) : none(s, r);
 }
 
-/* ---- for commands without a mapping
- * --------------------------------------------------------------- */
+/* ---- for commands without a mapping --------------------------------------------------------- */
 enum {
   EVALS_FIRST = 500000, /* of the solver, before a search */
   EVALS_OF_FORMULAS = 2000,

@@ -13,8 +13,7 @@ static bool below(double value, double bound) { return value < bound * (1 - 1e-9
 static cli_status bug(const char *what, double value, double bound) {
   fprintf(stderr,
           "tileflow: a bug of tileflow: %s %.15g, below the bound of %.15g that no mapping can "
-          "beat: one of the two is "
-          "wrong.\n"
+          "beat: one of the two is wrong.\n"
           "Please send the command, its input files and this line (tileflow " TILEFLOW_VERSION
           ").\n",
           what, value, bound);

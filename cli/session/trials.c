@@ -25,8 +25,7 @@ enum {
 static const double turn_seconds = 0.2; /* target duration of a turn */
 static const double steady = 0.02;      /* medians with a smaller relative difference agree */
 
-/* ---- the computer ------------------------------------------------------------------------------
- */
+/* ---- the computer ---------------------------------------------------------------------------- */
 /* The value of "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it is not there. */
 static char *value_of(const char *path, const char *key) {
   char line[1024];
@@ -104,8 +103,7 @@ void cli_trials_end(cli_trials *t) {
   free(t->compiler);
 }
 
-/* ---- compiling ---------------------------------------------------------------------------------
- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 /* Compiles and tests each kernel in its folder.  The file rc gets the outcome: 0, 1 (wrong
  * results), 128 or more (a signal; killed at the time limit); if it is missing, the program was not
  * built.  --foreground: otherwise timeout would leave the process group that cli_run_program ends
@@ -179,8 +177,7 @@ static void tell_refusal(cli_trials *t, const char *dir, const tf_timing *out, i
   cli_text_free(&path);
 }
 
-/* ---- timing ------------------------------------------------------------------------------------
- */
+/* ---- timing ---------------------------------------------------------------------------------- */
 /* Runs a bench once; *seconds: the median of its rounds. */
 static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
   cli_text program = {0}, said = {0}, count = {0}, core = {0};

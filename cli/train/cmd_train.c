@@ -134,16 +134,13 @@ static cli_status run_train(const void *options) {
 const cli_command cmd_train = {
     .name = "train",
     .summary = "weigh a training step: fusions, and memory against time",
-    .about = "Reads an architecture and a forward workload that ends in a loss.  Prints what each "
-             "fusion of two ops "
-             "saves in the training step (words, points, kernels, and the benefit of thesis Eq. "
-             "4.10), and what the "
-             "forward pass may keep or the backward pass make again: bytes between groups against "
-             "cycles, each "
-             "choice planned (docs/HOWTO-train.md).  -o writes the fastest step, with --memory the "
-             "fastest that fits, "
-             "for plan and emit.\n"
-             "Exit status: 0, 2 for bad input, 3 if nothing fits --memory, 130 if interrupted.\n",
+    .about =
+        "Reads an architecture and a forward workload that ends in a loss.  Prints what each "
+        "fusion of two ops saves in the training step (words, points, kernels, and the benefit of "
+        "thesis Eq. 4.10), and what the forward pass may keep or the backward pass make again: "
+        "bytes between groups against cycles, each choice planned (docs/HOWTO-train.md).  -o "
+        "writes the fastest step, with --memory the fastest that fits, for plan and emit.\n"
+        "Exit status: 0, 2 for bad input, 3 if nothing fits --memory, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml workloads/training/mlp.yaml --by W1,W2",
     .size = sizeof(train_options),
     CLI_SLOTS(slots),

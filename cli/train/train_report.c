@@ -25,9 +25,10 @@ static void put_fusions(const cli_train *t, cli_text *out) {
   static const char *const heads[] = {"fusion",  "kind", "words saved", "points saved", "kernels",
                                       "benefit", ""};
   cli_printf(out,
-             "\nFusions of two forward ops: what they save forward and backward, and the benefit "
-             "in cycles at %.4g "
-             "words a cycle, the units' peak and %.4g cycles a kernel.\n\n",
+             "\n"
+             "Fusions of two forward ops: what they save forward and backward, and the benefit in "
+             "cycles at %.4g words a cycle, the units' peak and %.4g cycles a kernel.\n"
+             "\n",
              t->found->rate, t->launch);
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     cli_cell(&table, "%s", heads[i]);
@@ -48,9 +49,10 @@ static void put_points(const cli_train *t, cli_text *out) {
   cli_table table = {.align = "rrrrll"};
   const tf_train *x = t->found;
   cli_printf(out,
-             "\nKept for the backward pass or made again: %d tensors, %s choices estimated%s, the "
-             "best of them "
-             "planned.\n\n",
+             "\n"
+             "Kept for the backward pass or made again: %d tensors, %s choices estimated%s, the "
+             "best of them planned.\n"
+             "\n",
              x->n_kept, cli_count(x->weighed).s, x->all ? " (all)" : "");
   static const char *const heads[] = {
       "bytes between groups", "cycles", "words", "energy", "", "made again"};
@@ -77,8 +79,7 @@ void cli_train_text(const cli_train *t, cli_text *out) {
   put_points(t, out);
 }
 
-/* ---- JSON
- * ----------------------------------------------------------------------------------------- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 static json_t *fusions_of(const tf_train *x) {
   json_t *all = json_array();
   for (int i = 0; i < x->n_fusions; i++) {

@@ -67,8 +67,7 @@ static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
     if (level > 0 && !t->reaches(tree->arch, level))
       return tf_fail(d, x->at, TF_E_LIMIT,
                      "'%.40s' lives in '%.40s', where no caller of a kernel for %s can put or find "
-                     "it: leave its 'home' "
-                     "out",
+                     "it: leave its 'home' out",
                      x->name, tree->arch->memories[level].name, t->name);
   }
   return true;

@@ -107,8 +107,8 @@ static void rounding(FILE *out, const tf_tile *t, const char *name) {
   const ir_kernel *k = &t->kernel->kernel;
   fprintf(
       out,
-      "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, const %s *b, int64_t b_k, %s "
-      "*c,\n"
+      "\n"
+      "static APART void %s(int64_t k, const %s *a, int64_t a_m, const %s *b, int64_t b_k, %s *c,\n"
       "                        const %s_left *left) {\n  enum { c_m = %d };\n  int64_t row = 0;\n",
       name, type(k->a), type(k->b), type(k->c), t->kernel->prefix, SIDES);
   each(out, t, "  ", "_tile_zero", "");
@@ -139,8 +139,9 @@ void tf_amx_print(FILE *out, const tf_tile *t) {
     return;
   }
   fprintf(out,
-          "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, const %s *b, int64_t b_k, "
-          "%s *c, int64_t c_m,\n"
+          "\n"
+          "static APART void %s(int64_t k, const %s *a, int64_t a_m, const %s *b, int64_t b_k, %s "
+          "*c, int64_t c_m,\n"
           "                        int64_t rows, int64_t columns, int add) {\n"
           "  const int whole = rows == %d && columns == %d;\n",
           name, type(k->a), type(k->b), type(k->c), t->rows * SIDE, t->across * SIDE);
@@ -174,8 +175,7 @@ static void call(FILE *out, const tf_micro_kernel *k, bool rounds, int rows, int
   if (!rounds) {
     fprintf(out,
             "%s%s(k, a + i * a_m, a_m, b + j * %d, b_k, c + i * c_m + j, c_m, tile_end(i, %lld, "
-            "%d), tile_end(j, %lld, "
-            "%d), add);\n",
+            "%d), tile_end(j, %lld, %d), add);\n",
             indent, name, k->kernel.group, (long long)m, rows * SIDE, (long long)n, across * SIDE);
     return;
   }
@@ -209,15 +209,15 @@ static void rows_of_tiles(FILE *out, const tf_micro_kernel *k, bool rounds, int 
 void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n,
                   bool rounds) {
   fprintf(out,
-          "\n/* c (%lld x %lld) = %sa b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, "
-          "int64_t a_k,\n"
+          "\n/* c (%lld x %lld) = %sa b */\n"
+          "static void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
           "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n  (void)a_k;\n",
           (long long)m, (long long)n, rounds ? "" : "or += ", name, type(k->kernel.a),
           type(k->kernel.b), type(rounds ? k->kernel.leaves : k->kernel.c));
   if (rounds)
     fprintf(out,
-            "  _Alignas(64) %s sums[2][%d * %d] = {{0}};\n  %s_left left = {sums[0], c, c_m, 0, 0, "
-            "0};\n"
+            "  _Alignas(64) %s sums[2][%d * %d] = {{0}};\n"
+            "  %s_left left = {sums[0], c, c_m, 0, 0, 0};\n"
             "  int turn = 0;\n",
             type(k->kernel.c), SIDES, SIDES, k->prefix);
   for (int rows = 2; rows >= 1; rows--)

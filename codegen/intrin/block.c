@@ -81,8 +81,8 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
       "ends. */\n"
       "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
       "  for (int64_t i = 0; i < rows; i++)\n"
-      "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), "
-      "0);\n}\n",
+      "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n"
+      "}\n",
       LINE_BYTES);
   tf_prefetch_text(out);
 }
@@ -175,8 +175,7 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
   if (first)
     fprintf(out,
             "      if (j == 0 && add & FAR_A) fetch_rows((uintptr_t)a + (uintptr_t)((i + %d) * a_m "
-            "* %d), a_m * %d, "
-            "%d, k * %d);\n",
+            "* %d), a_m * %d, %d, k * %d);\n",
             t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
   fprintf(out,
           "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m "
@@ -184,16 +183,17 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
           c_bytes, t->rows, t->across * t->lanes * c_bytes);
   if (t->prefetches) fputs("      prefetch_next(&prefetch);\n", out);
   if (tf_tile_in_runs(t))
-    fprintf(
-        out,
-        "      for (int64_t p = 0; p < k; p += run)\n        %s(k - p < run ? k - p : run, a + i * "
-        "a_m + p * a_k, "
-        "a_m, a_k, b + p * b_k + j, b_k, c + i * c_m + j, c_m, (add & ADDS) | (p > 0)%s);\n    }\n",
-        name, t->prefetches ? ", prefetch.from + (uintptr_t)p * prefetch.each, prefetch.each" : "");
+    fprintf(out,
+            "      for (int64_t p = 0; p < k; p += run)\n"
+            "        %s(k - p < run ? k - p : run, a + i * a_m + p * a_k, a_m, a_k, b + p * b_k + "
+            "j, b_k, c + i * c_m + j, c_m, (add & ADDS) | (p > 0)%s);\n"
+            "    }\n",
+            name,
+            t->prefetches ? ", prefetch.from + (uintptr_t)p * prefetch.each, prefetch.each" : "");
   else
     fprintf(out,
-            "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & "
-            "ADDS%s);\n    }\n",
+            "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n"
+            "    }\n",
             name, column, t->prefetches ? ", prefetch.from, prefetch.each" : "");
 }
 
@@ -214,8 +214,8 @@ static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t,
   if (t->prefetches) fputs("    prefetch_next(&prefetch);\n", out);
   fprintf(out,
           "    %s_%s(k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, add & ADDS%s, of, i + %d, "
-          "i + %d + (i + %d < "
-          "%lld ? %d : %d));\n  }\n",
+          "i + %d + (i + %d < %lld ? %d : %d));\n"
+          "  }\n",
           ahead->name, name, t->prefetches ? ", prefetch.from, prefetch.each" : "", t->rows,
           t->rows, t->rows, (long long)to, t->rows, after);
 }
@@ -300,8 +300,8 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
       !panel_tiles(out, u, b, last, b->n, (int)size, part))
     return false;
   fprintf(out,
-          "\n/* c (%lld x %lld) = or += a b%s */\nstatic void %s(int64_t k, const %s *a, int64_t "
-          "a_m, int64_t a_k,\n"
+          "\n/* c (%lld x %lld) = or += a b%s */\n"
+          "static void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
           "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s",
           (long long)b->m, (long long)b->n, b->ahead ? ", and a's rows before they are read" : "",
           b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b),
@@ -312,10 +312,10 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (!b->kernel->prefix && *u->source->ask) {
     fprintf(out,
             "  if (k > %d) { /* the library adds up all that it is given in one sum */\n"
-            "    for (int64_t p = 0; p < k; p += %d)\n      %s(k - p < %d ? k - p : %d, a + p * "
-            "a_k, a_m, a_k, b + p * "
-            "b_k, "
-            "b_k, c, c_m, add | (p > 0)%s);\n    return;\n  }\n",
+            "    for (int64_t p = 0; p < k; p += %d)\n"
+            "      %s(k - p < %d ? k - p : %d, a + p * a_k, a_m, a_k, b + p * b_k, b_k, c, c_m, "
+            "add | (p > 0)%s);\n"
+            "    return;\n  }\n",
             TF_MICRO_RUN, TF_MICRO_RUN, b->name, TF_MICRO_RUN, TF_MICRO_RUN,
             b->prefetches ? ", far, p ? 0 : boxes" : "");
     fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
@@ -326,8 +326,8 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   const tf_tile any = tile_of(u, b, 1, 1, 0);
   if (tf_tile_in_runs(&any))
     fprintf(out,
-            "  const int64_t runs = (k + %d) / %d, run = runs > 1 ? (k + runs - 1) / runs : k;\n  "
-            "(void)run;\n",
+            "  const int64_t runs = (k + %d) / %d, run = runs > 1 ? (k + runs - 1) / runs : k;\n"
+            "  (void)run;\n",
             TF_MICRO_RUN - 1, TF_MICRO_RUN);
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
@@ -368,11 +368,11 @@ static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->prefetches, b->rounds);
   if (plain)
     fprintf(out,
-            "\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, "
-            "int64_t b_k,\n"
-            "    %s *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, "
-            "a, a_m, a_k, b, "
-            "b_k, c, c_m, add%s);\n}\n",
+            "\n"
+            "static void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t "
+            "b_k,\n"
+            "    %s *c, int64_t c_m, int add%s, const %s *of) {\n"
+            "  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, b_k, c, c_m, add%s);\n}\n",
             b->name, tf_micro_type(k->a), tf_micro_type(k->b),
             tf_micro_type(b->rounds ? k->leaves : k->c),
             b->prefetches ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name,

@@ -25,8 +25,7 @@ typedef struct {
   ir_border column, row; /* of size 0: they leave out nothing */
 } shape;
 
-/* ---- what borders leave out
- * ------------------------------------------------------------------------------------ */
+/* ---- what borders leave out ----------------------------------------------------------------- */
 
 /* Whether the window's rows of a call are its arguments. */
 static bool says_rows(const shape *s) { return s->row.size > 0 && !s->of; }
@@ -122,8 +121,7 @@ static void tile_name(const shape *s, char *name) {
   if (cut && s->of && s->row.size) border_name(&s->row, name, NAME);
 }
 
-/* ---- transposed stores
- * ---------------------------------------------------------------------------------------- */
+/* ---- transposed stores ---------------------------------------------------------------------- */
 
 /* Transposes 4 x 4 within each 128 bits: of rows 4 g .. 4 g + 3 of x, element j of every four goes
  * to t<4 g + j>. */
@@ -230,8 +228,8 @@ static void print_by_element(FILE *out, const shape *s) {
               j);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
     fprintf(out,
-            "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      %s "
-            "*const to = ",
+            "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n"
+            "      %s *const to = ",
             piece(s, i) - i, type_of_c(s));
     in_c(out, s, i);
     fprintf(
@@ -347,8 +345,8 @@ static void print_runs(FILE *out, const shape *s) {
   const int positions = s->window[0] ? s->window[0] * s->window[1] : 1,
             run = positions < TF_MICRO_RUN ? TF_MICRO_RUN / positions * positions : positions;
   fprintf(out,
-          "  vec total[%d];\n  int begun = 0;\n  int64_t rest = k > %d ? k - %d : 0;\n  k -= "
-          "rest;\n  for (;;) {\n",
+          "  vec total[%d];\n  int begun = 0;\n  int64_t rest = k > %d ? k - %d : 0;\n"
+          "  k -= rest;\n  for (;;) {\n",
           s->rows * s->across, run, run);
   (s->window[0] ? print_windows : print_steps)(out, s);
   fputs("  if (!rest) break;\n", out);
@@ -370,9 +368,9 @@ static void print_runs(FILE *out, const shape *s) {
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out,
-          "\nstatic APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, "
-          "int64_t c_n, "
-          "int64_t c_p,\n"
+          "\n"
+          "static APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, "
+          "int64_t c_n, int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s) {\n%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
           s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
@@ -397,9 +395,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   fputs("}\n", out);
 }
 
-/* ---- rows of c
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rows of c ------------------------------------------------------------------------------ */
 
 /* How many of `count` tiles from the one at s->first on are the same function. */
 static int64_t same_tiles(shape s, int64_t count) {
@@ -430,8 +426,7 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
-              "%lld, c_n, c_p, n, "
-              "add%s%s%s)%s;\n",
+              "%lld, c_n, c_p, n, add%s%s%s)%s;\n",
               (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name,
               (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, after);
   }
@@ -447,8 +442,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   fprintf(body,
           "\n/* %lld elements by up to %d channels */\n"
           "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t "
-          "c_n, int64_t "
-          "c_p, int64_t n,\n"
+          "c_n, int64_t c_p, int64_t n,\n"
           "                int add%s%s%s) {\n",
           (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a),
           tf_micro_type(s.kernel->b), type_of_c(&s), more_of(&s), s.prefetches ? prefetched : "",
@@ -466,7 +460,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
 }
 
 /* Steps written out: of integers two at least, as gcc 12 otherwise keeps some of the sums in memory
- * (Zen 5, ResNet-18's C1: 1.5 times as long). */
+ * (1.5 times as long). */
 static int unrolled(const tf_micro *u, const ir_kernel *k) {
   const int steps = tf_micro_unroll(u);
   return k->c == IR_I32 && steps < 2 ? 2 : steps;

@@ -21,9 +21,7 @@ static const tf_tensor *tensor_of(const description *s, int m) {
   return &wl->tensors[m < s->op->n_reads ? s->op->reads[m].tensor : s->op->out];
 }
 
-/* ---- loops
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 
 /* Which of the two sources a loop indexes: bit 1 << source. */
 static int sources_of(const description *s, int loop) {
@@ -59,13 +57,10 @@ static bool find_loops(description *s) {
   }
   return ok || tf_fail(s->d, s->in->body->at, TF_E_SHAPE,
                        "kernels multiply matrices: 'compute' must be C[i, j] += A[i, k] * B[k, j], "
-                       "where loops may be "
-                       "left out");
+                       "where loops may be left out");
 }
 
-/* ---- types
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- types ---------------------------------------------------------------------------------- */
 
 /* lifts: elements have no sign. */
 static bool type_of(const description *s, int m, ir_type *type, bool *lifts) {
@@ -102,9 +97,7 @@ static bool find_types(const description *s, ir_kernel *k) {
       "kernels multiply s8, u8 by s8 or s16 by s16 to sums of s32, and bf16 or f32 to f32");
 }
 
-/* ---- layout
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- layout --------------------------------------------------------------------------------- */
 
 /* How many steps lie side by side in the second source, below its columns; 0: they do not. */
 static int64_t group_of(const description *s) {
@@ -119,9 +112,7 @@ static int64_t group_of(const description *s) {
   return columns == group ? group : 0;
 }
 
-/* ---- registers
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- registers ------------------------------------------------------------------------------ */
 
 /* Bits of a vector in SME's streaming mode: a power of two. */
 static bool is_length(int64_t bits) {
@@ -175,9 +166,7 @@ static bool find_isas(const description *s, tf_micro_kernel *out) {
   return ok;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static bool is_name(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -90,10 +90,9 @@ static const char sse2[] =
     "  const vec not = _mm_cmpunord_ps(of, of);\n"
     "  return _mm_or_ps(_mm_and_ps(not, no), _mm_andnot_ps(not, yes));\n"
     "}\n" LIMITS("_mm") ARITHMETIC("_mm")
-        WHOLE("_mm",
-              "si128") "static inline vec vec_kept(vec e, vec v, vec least) { return _mm_and_ps(e, "
-                       "_mm_cmpnlt_ps(v, least)); }\n" SCALE("_mm", "__m128i", "si128")
-                           BY_LANE ALL_HALVES
+        WHOLE("_mm", "si128") "static inline vec vec_kept(vec e, vec v, vec least) { return "
+                              "_mm_and_ps(e, _mm_cmpnlt_ps(v, least)); }\n" SCALE(
+                                  "_mm", "__m128i", "si128") BY_LANE ALL_HALVES
     "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
     "static inline float vec_most(vec v) { return lanes_most(v); }\n"
     "static inline float vec_least(vec v) { return lanes_least(v); }\n";
@@ -117,8 +116,7 @@ static const char avx2[] =
     "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), "
     "_mm256_extractf128_ps(v, 1))); }\n"
     "static inline float vec_least(vec v) { return "
-    "lanes_least(_mm_min_ps(_mm256_castps256_ps128(v), "
-    "_mm256_extractf128_ps(v, 1))); }\n"
+    "lanes_least(_mm_min_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
     "static inline __m256i vec_first(int n) {\n"
     "  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, "
     "7));\n"
@@ -137,20 +135,17 @@ static const char avx512[] =
     "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
     "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
     "/* In c's own register.  Left to choose, gcc 12 has sums change registers from step to step, "
-    "and makes up for "
-    "that by\n"
+    "and makes up for that by\n"
     " * storing and loading a third of them in each round of the loops over a window. */\n"
     "#if defined(__GNUC__)\n"
     "#define FMA_TO(c, x, b) __asm__(\"vfmadd231ps {%2, %1, %0|%0, %1, %2}\" : \"+v\"(c) : "
     "\"v\"(x), \"v\"(b))\n"
     "/* Sums of a loop, by another name behind it: else gcc 12 keeps those in memory within the "
-    "loop that have to be "
-    "there behind it. */\n"
+    "loop that have to be there behind it. */\n"
     "#define LEAVE(d, c) vec d = (c); __asm__(\"\" : \"+v\"(d))\n"
     "#endif\n"
     "static inline vec number_or(vec of, vec yes, vec no) { return _mm512_mask_mov_ps(no, "
-    "_mm512_cmp_ps_mask(of, of, "
-    "_CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512") WHOLE(
+    "_mm512_cmp_ps_mask(of, of, _CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512") WHOLE(
         "_mm512",
         "si512") "static inline vec vec_scale(vec p, vec n, vec v, vec least) { return "
                  "_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(v, least, _CMP_NLT_UQ), p, n); }\n"
@@ -165,8 +160,7 @@ static const char avx512[] =
                  "static inline vec vec_load_part(const float *p, int n) { return "
                  "_mm512_maskz_loadu_ps(vec_first(n), p); }\n"
                  "static inline void vec_store_part(float *p, vec v, int n) { "
-                 "_mm512_mask_storeu_ps(p, "
-                 "vec_first(n), v); }\n";
+                 "_mm512_mask_storeu_ps(p, vec_first(n), v); }\n";
 
 static const char neon[] =
     "typedef float32x4_t vec;\n"
@@ -189,8 +183,7 @@ static const char neon[] =
     "static inline vec vec_power(int32x4_t n) { return "
     "vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }\n"
     "static inline vec vec_kept(vec e, vec v, vec least) { return "
-    "vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(e), "
-    "vcltq_f32(v, least))); }\n"
+    "vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(e), vcltq_f32(v, least))); }\n"
     "static inline vec vec_scale(vec p, vec n, vec v, vec least) {\n"
     "  const int32x4_t all = vcvtq_s32_f32(n), half = vshrq_n_s32(all, 1);\n"
     "  return vec_kept(vec_mul(vec_mul(p, vec_power(half)), vec_power(vsubq_s32(all, half))), v, "
@@ -294,8 +287,7 @@ static const tf_micro_isa isas[] = {
      .flags = V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
      .machine = HAS_V4 /* clang 14 spells these macros without an underscore */
      " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || "
-     "defined(__AMXBF16__)) && "
-     "(defined(__AMX_INT8__) || defined(__AMXINT8__))",
+     "defined(__AMXBF16__)) && (defined(__AMX_INT8__) || defined(__AMXINT8__))",
      .data = "bf16 int8",
      .has = CPU_BF16 " && TILES_ALLOWED()",
      .tiles = TF_MICRO_TILES,

@@ -69,8 +69,7 @@ bool tf_micro_has_tiles(const ir_machine *t) {
          (t->whole && tf_micro_in_tiles(tf_micro_kernel_of(t->whole)));
 }
 
-/* ---- text of a kernel that is described
- * ------------------------------------------------------------------------ */
+/* ---- text of a kernel that is described ----------------------------------------------------- */
 
 /* Operands in registers: groups of a, broadcast or of two rows; those of b side by side. */
 static void take_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
@@ -134,8 +133,7 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
   if (machine->whole && machine->whole->a != IR_I16) machine->whole = pairs ? &pairs->kernel : NULL;
 }
 
-/* ---- fours of bytes, one operand without a sign
- * ----------------------------------------------------------------- */
+/* ---- fours of bytes, one operand without a sign --------------------------------------------- */
 
 /* VNNI's vpdpbusd is always exact.  Without it, AVX2 has vpmaddubsw, which adds two products as
  * int16 and saturates, and vpmaddwd by ones: that is no instruction for arch-specs/instructions, as
@@ -235,28 +233,19 @@ static const char neighbours_avx512[] =
     "}\n"
     "static inline fours_uis neighbours(const uint8_t *p, bytes b) {\n"
     "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 0, 0, 1, 2, 0, 0, 2, "
-    "3, 0, 0, 3, 4, 0, "
-    "0), "
-    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "3, 0, 0, 3, 4, 0, 0), _mm512_maskz_loadu_epi8(b, p));\n"
     "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, "
-    "4, 2, 3, 4, 5, 3, "
-    "4, 5, "
-    "6)));\n"
+    "4, 2, 3, 4, 5, 3, 4, 5, 6)));\n"
     "}\n"
     "static inline fours_uis neighbours_2(const uint8_t *p, bytes b) {\n"
     "  const __m512i words = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 1, 2, 0, 2, 3, 4, 0, 4, "
-    "5, 6, 0, 6, 7, 8, "
-    "0), "
-    "_mm512_maskz_loadu_epi8(b, p));\n"
+    "5, 6, 0, 6, 7, 8, 0), _mm512_maskz_loadu_epi8(b, p));\n"
     "  return _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, "
-    "5, 4, 5, 6, 7, 6, "
-    "7, 8, "
-    "9)));\n"
+    "5, 4, 5, 6, 7, 6, 7, 8, 9)));\n"
     "}\n"
     "static inline fours_uis four(int a, int b, int c, int d) {\n"
     "  return _mm512_set1_epi32((int32_t)((uint32_t)(a & 255) | (uint32_t)(b & 255) << 8 | "
-    "(uint32_t)(c & 255) << 16 | "
-    "(uint32_t)(d & 255) << 24));\n"
+    "(uint32_t)(c & 255) << 16 | (uint32_t)(d & 255) << 24));\n"
     "}\n"
     "static inline vec ivec_as_float(ivec v) { return _mm512_cvtepi32_ps(v); }\n";
 

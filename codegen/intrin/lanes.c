@@ -7,8 +7,7 @@
 static const char masks[] =
     "typedef __mmask16 lanes;\n"
     "static inline lanes lanes_between(int64_t from, int64_t to) { return (lanes)(((UINT32_C(1) << "
-    "to) - 1U) & "
-    "~((UINT32_C(1) << from) - 1U)); }\n"
+    "to) - 1U) & ~((UINT32_C(1) << from) - 1U)); }\n"
     "static inline vec load_lanes(const float *p, lanes l) { return _mm512_maskz_loadu_ps(l, p); "
     "}\n"
     "static inline void store_lanes(float *p, vec v, lanes l) { _mm512_mask_storeu_ps(p, l, v); }\n"
@@ -19,9 +18,7 @@ static const char masks[] =
     "  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, "
     "28, 30);\n"
     "  return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((lanes)both, p), even, "
-    "_mm512_maskz_loadu_ps((lanes)(both "
-    ">> "
-    "16), p + LANES));\n"
+    "_mm512_maskz_loadu_ps((lanes)(both >> 16), p + LANES));\n"
     "}\n"
     "static inline vec load_lanes_step(const float *p, int64_t step, lanes l) {\n"
     "  float lane[LANES] = {0};\n"
@@ -77,8 +74,7 @@ static const char lanes_8[] =
     "_mm256_cmpgt_epi32(_mm256_set1_epi32(l.to), at));\n"
     "}\n"
     "static inline vec load_lanes(const float *p, lanes l) { return all_lanes(l) ? vec_load(p) : "
-    "_mm256_maskload_ps(p, "
-    "lane_mask(l)); }\n"
+    "_mm256_maskload_ps(p, lane_mask(l)); }\n"
     "static inline void store_lanes(float *p, vec v, lanes l) {\n"
     "  if (all_lanes(l))\n"
     "    vec_store(p, v);\n"
@@ -92,8 +88,7 @@ static const char lanes_8[] =
     "0xd8)); }\n";
 
 static const char lanes_4[] = "static inline vec load_lanes(const float *p, lanes l) { return "
-                              "all_lanes(l) ? vec_load(p) : load_lanes_step(p, 1, "
-                              "l); }\n"
+                              "all_lanes(l) ? vec_load(p) : load_lanes_step(p, 1, l); }\n"
                               "static inline void store_lanes(float *p, vec v, lanes l) {\n"
                               "  float lane[LANES];\n"
                               "  vec_store(lane, v);\n"
@@ -115,9 +110,9 @@ static const char evens_neon[] =
 
 /* Every second element.  a: a vector of neighbours; b: a vector of neighbours that begins at the
  * last of these, so that nothing after the last lane is read. */
-static const char by_evens[] = "static inline vec load_lanes_2(const float *p, lanes l) { return "
-                               "all_lanes(l) ? evens(vec_load(p), vec_load(p + "
-                               "LANES - 1)) : load_lanes_step(p, 2, l); }\n";
+static const char by_evens[] =
+    "static inline vec load_lanes_2(const float *p, lanes l) { return all_lanes(l) ? "
+    "evens(vec_load(p), vec_load(p + LANES - 1)) : load_lanes_step(p, 2, l); }\n";
 
 /* Which of n lanes are in the image: the first is at column x, each `step` further; its columns are
  * lo .. hi - 1. */
@@ -214,11 +209,9 @@ static const char bytes_lanes_8[] =
     "static inline vec %c8_lanes_2(const %s *p, lanes l) {\n"
     "  if (!all_lanes(l)) return %c8_lanes_step(p, 2, l);\n"
     "  const __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)p), "
-    "_mm_loadl_epi64((const void *)(p + "
-    "LANES - 1)));\n"
+    "_mm_loadl_epi64((const void *)(p + LANES - 1)));\n"
     "  return _mm256_cvtepi32_ps(_mm256_cvtep%c8_epi32(_mm_shuffle_epi8(both, _mm_setr_epi8(0, 2, "
-    "4, 6, 9, 11, 13, 15, "
-    "-1, -1, -1, -1, -1, -1, -1, -1))));\n"
+    "4, 6, 9, 11, 13, 15, -1, -1, -1, -1, -1, -1, -1, -1))));\n"
     "}\n";
 static const char bytes_store_8[] =
     "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"
@@ -239,8 +232,7 @@ static const char bytes_lanes_16[] =
     "  const uint32_t both = _pdep_u32(l, UINT32_C(0x55555555));\n"
     "  return "
     "_mm512_cvtepi32_ps(_mm512_cvtep%c8_epi32(_mm_packus_epi16(_mm_maskz_loadu_epi8((lanes)both, "
-    "p), "
-    "_mm_maskz_loadu_epi8((lanes)(both >> 16), p + LANES))));\n"
+    "p), _mm_maskz_loadu_epi8((lanes)(both >> 16), p + LANES))));\n"
     "}\n";
 static const char bytes_store_16[] =
     "static inline void store_%c8_lanes(%s *p, vec v, lanes l) {\n"

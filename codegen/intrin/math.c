@@ -21,8 +21,7 @@ static const char bits[] = "#include <math.h>\n"
 static const char exp_text[] =
     "static inline float fast_exp(float v) {\n"
     "  /* between the least whose result is normal and 89, as integers: compilers make branches of "
-    "the same on floats "
-    "*/\n"
+    "the same on floats */\n"
     "  uint32_t u = (uint32_t)fast_bits(v), low = u < 0xc2aeac4fU ? u : 0xc2aeac4fU;\n"
     "  float x = fast_float((int32_t)low < 0x42b20000 ? (int32_t)low : 0x42b20000);\n"
     "  float shifted = x * 1.44269504f + 12582912.0f; /* its low bits: n */\n"
@@ -246,8 +245,7 @@ void tf_micro_vector_choices(FILE *out) {
         "static const float lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
         "15};\n"
         "static inline vec vec_from(int64_t first) { return vec_add(vec_splat((float)first), "
-        "vec_load(lane_numbers)); "
-        "}\n",
+        "vec_load(lane_numbers)); }\n",
         out);
 }
 

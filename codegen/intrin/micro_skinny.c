@@ -57,8 +57,7 @@ static void product_loop(FILE *out, const tf_micro_few *f, const char *name, cha
   fputs("}\n", out);
 }
 
-/* ---- contiguous along k
- * ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along k --------------------------------------------------------------------- */
 
 /* How a tile's operands are loaded and added to its sums. */
 typedef struct {
@@ -73,12 +72,12 @@ static void fours_text(FILE *out, const char *name, const char *shuffle) {
   if (shuffle)
     fprintf(out,
             "  const vec e = vec_add(%s_unpacklo_ps(a, c), %s_unpackhi_ps(a, c)), f = "
-            "vec_add(%s_unpacklo_ps(b, d), "
-            "%s_unpackhi_ps(b, d));\n  float part[LANES];\n"
+            "vec_add(%s_unpacklo_ps(b, d), %s_unpackhi_ps(b, d));\n"
+            "  float part[LANES];\n"
             "  vec_store(part, vec_add(%s_unpacklo_ps(e, f), %s_unpackhi_ps(e, f)));\n"
             "  for (int i = 0; i < 4; i++) to[i] = part[i];\n"
-            "  for (int at = 4; at < LANES; at += 4)\n    for (int i = 0; i < 4; i++) to[i] += "
-            "part[at + i];\n",
+            "  for (int at = 4; at < LANES; at += 4)\n"
+            "    for (int i = 0; i < 4; i++) to[i] += part[at + i];\n",
             shuffle, shuffle, shuffle, shuffle, shuffle, shuffle);
   else
     fputs("  to[0] = vec_sum(a), to[1] = vec_sum(b), to[2] = vec_sum(c), to[3] = vec_sum(d);\n",
@@ -151,10 +150,10 @@ static void dot_store(FILE *out, const tf_micro_few *f, const dot_words *w, int 
 static void dot_runs(FILE *out, const tf_micro_few *f, const dot_words *w, int keys, bool fetch) {
   const int all = f->rows * keys;
   fprintf(out,
-          "  const int64_t whole = k / LANES * LANES;\n  vec total[%d];\n  int begun = 0;\n  for "
-          "(;;) {\n"
-          "  const int64_t end = whole - p > %d * LANES ? p + %d * LANES : whole;\n  for (; p < "
-          "end; p += LANES) {\n",
+          "  const int64_t whole = k / LANES * LANES;\n  vec total[%d];\n"
+          "  int begun = 0;\n  for (;;) {\n"
+          "  const int64_t end = whole - p > %d * LANES ? p + %d * LANES : whole;\n"
+          "  for (; p < end; p += LANES) {\n",
           all, TF_MICRO_RUN, TF_MICRO_RUN);
   dot_step(out, f, w, keys, false, fetch);
   fputs("  }\n  if (p == whole) break;\n", out);
@@ -208,8 +207,7 @@ static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const cha
   product_loop(out, f, name, 'j', 'n', keys, call);
 }
 
-/* ---- contiguous along n
- * ---------------------------------------------------------------------------------------- */
+/* ---- contiguous along n --------------------------------------------------------------------- */
 
 /* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions
  * one after the other than if it took in each of them.  A vector of b is loaded once: a compiler
@@ -271,8 +269,7 @@ static void sums(FILE *out, const tf_micro_few *f, const char *name, int registe
   product_loop(out, f, name, 'p', 'k', steps, call);
 }
 
-/* ---- sums in registers
- * ---------------------------------------------------------------------------------------- */
+/* ---- sums in registers ---------------------------------------------------------------------- */
 
 bool tf_micro_few_hold(const ir_machine *t, int64_t rows) {
   const ir_kernel *k = t->real;
@@ -326,8 +323,7 @@ static bool held_sums(FILE *out, tf_micro *u, const tf_micro_few *f, const char 
   return true;
 }
 
-/* ---- more rows than the registers hold
- * --------------------------------------------------------------------------- */
+/* ---- more rows than the registers hold ------------------------------------------------------ */
 
 /* How many tiles the rows are cut into; *high: the height of the first *more, one more than that of
  * the others. */
@@ -390,8 +386,7 @@ static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool
     for (int v = 0; v < wide; v++)
       fprintf(out,
               "    vec_store%s(c + %d * c_m + j + %d * LANES, add ? vec_add(%s(c + %d * c_m + j + "
-              "%d * LANES%s), s%d_%d) : "
-              "s%d_%d%s);\n",
+              "%d * LANES%s), s%d_%d) : s%d_%d%s);\n",
               part ? "_part" : "", i, v, part ? "vec_load_part" : "vec_load", i, v,
               part ? ", rest" : "", i, v, i, v, part ? ", rest" : "");
 }
@@ -400,8 +395,8 @@ static void sum_step(FILE *out, const tf_micro_few *f, int steps, int wide, bool
 static void sum_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
   fprintf(out,
           "static APART void %s_%d(const float *x, int64_t x_step, const %s *b, int64_t b_step, "
-          "float *c, int64_t c_m, "
-          "int64_t n, int add) {\n  int64_t j = 0;\n  (void)x_step, (void)b_step, (void)c_m;\n",
+          "float *c, int64_t c_m, int64_t n, int add) {\n"
+          "  int64_t j = 0;\n  (void)x_step, (void)b_step, (void)c_m;\n",
           name, steps, tf_micro_type(f->b));
   for (int wide = TILE_WIDE; wide > 0; wide--) {
     fprintf(out, "  for (; j + %d * LANES <= n; j += %d * LANES) {\n", wide, wide);
@@ -419,8 +414,8 @@ static void sum_strips(FILE *out, const tf_micro_few *f, const char *name, int r
   int high, more;
   const int count = cut(f, registers, &high, &more);
   fprintf(out,
-          "      float x[%d];\n      for (int q = 0; q < %d; q++)\n        for (int i = 0; i < %d; "
-          "i++) x[q * %d + i] = ",
+          "      float x[%d];\n      for (int q = 0; q < %d; q++)\n"
+          "        for (int i = 0; i < %d; i++) x[q * %d + i] = ",
           steps * f->rows, steps, f->rows, f->rows);
   number(out, f->a, "a[i * a_m + (p + q) * a_k]");
   fprintf(out,
@@ -447,13 +442,13 @@ static void sums_in_tiles(FILE *out, const tf_micro_few *f, const char *name, in
     sum_tile(out, &tile, part, 1), sum_tile(out, &tile, part, TF_MICRO_FEW_STEPS);
   }
   fprintf(out, "static APART void %s(", name), arguments(out, f);
-  fprintf(
-      out,
-      ", int64_t n, int add) {\n  const int64_t blocks = (n + %d) / %d, across = (n + blocks - 1) "
-      "/ (blocks > 0 ? "
-      "blocks : 1), whole = k - k %% %d;\n  for (int64_t from = 0; from < n; from += across) {\n"
-      "    const int64_t to = from + across < n ? from + across : n;\n",
-      f->block - 1, f->block, TF_MICRO_FEW_STEPS);
+  fprintf(out,
+          ", int64_t n, int add) {\n"
+          "  const int64_t blocks = (n + %d) / %d, across = (n + blocks - 1) / (blocks > 0 ? "
+          "blocks : 1), whole = k - k %% %d;\n"
+          "  for (int64_t from = 0; from < n; from += across) {\n"
+          "    const int64_t to = from + across < n ? from + across : n;\n",
+          f->block - 1, f->block, TF_MICRO_FEW_STEPS);
   fprintf(out, "    for (int64_t p = 0; p < whole; p += %d) {\n", TF_MICRO_FEW_STEPS);
   sum_strips(out, f, name, registers, TF_MICRO_FEW_STEPS);
   fputs("    }\n    for (int64_t p = whole; p < k; p++) {\n", out);

@@ -55,8 +55,8 @@ static void step(FILE *out, const tf_micro_few *f, const char *x, int wide, bool
 static void tile(FILE *out, const tf_micro_few *f, const char *name, const char *x, int wide) {
   fprintf(out,
           "static APART void %s_by_%d(int64_t k, const uint16_t *x, const uint16_t *b, int64_t "
-          "b_step, float *c, "
-          "int64_t c_m, int last, int add) {\n  int64_t p = 0;\n  (void)c_m;\n",
+          "b_step, float *c, int64_t c_m, int last, int add) {\n"
+          "  int64_t p = 0;\n  (void)c_m;\n",
           name, wide);
   for (int i = 0; i < f->rows; i++)
     for (int v = 0; v < wide; v++)
@@ -99,18 +99,18 @@ void tf_pairs_print(FILE *out, const tf_micro_few *f, const tf_micro_kernel *k, 
   if (all % wide) tile(out, f, name, k->prefix, 1);
   fprintf(out,
           "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const uint16_t "
-          "*b, int64_t b_step, "
-          "float *c, int64_t c_m, int64_t n, int add) {\n  uint16_t x[%d];\n  (void)a_m;\n"
-          "  for (int64_t p = 0; p < k; p += %d) {\n    const int64_t steps = k - p < %d ? k - p : "
-          "%d;\n",
+          "*b, int64_t b_step, float *c, int64_t c_m, int64_t n, int add) {\n"
+          "  uint16_t x[%d];\n  (void)a_m;\n"
+          "  for (int64_t p = 0; p < k; p += %d) {\n"
+          "    const int64_t steps = k - p < %d ? k - p : %d;\n",
           name, tf_micro_type(f->a), f->rows * PART, PART, PART, PART);
   pairs_of_a(out, f, k->prefix);
   fputs("    int64_t j = 0;\n", out);
   for (int w = wide; w > 0; w = all % w ? 1 : 0)
     fprintf(out,
-            "    for (; n - j > %d; j += %d)\n      %s_by_%d(steps, x, b + p * b_step + j, b_step, "
-            "c + j, c_m, "
-            "n - j < %d ? (int)(n - j) - %d : %d, add || p > 0);\n",
+            "    for (; n - j > %d; j += %d)\n"
+            "      %s_by_%d(steps, x, b + p * b_step + j, b_step, c + j, c_m, n - j < %d ? (int)(n "
+            "- j) - %d : %d, add || p > 0);\n",
             (w - 1) * PAIR_COLUMNS, w * PAIR_COLUMNS, name, w, w * PAIR_COLUMNS,
             (w - 1) * PAIR_COLUMNS, PAIR_COLUMNS);
   fputs("  }\n}\n", out);

@@ -41,8 +41,7 @@ static const char text[] =
     "/* k words of each of `rows` rows, column by column; where there are fewer than %d rows, "
     "zeros. */\n"
     "static inline void words_of_rows(int64_t k, const unsigned char *a, int64_t a_m, int64_t a_k, "
-    "int64_t rows, "
-    "uint32_t *to) {\n"
+    "int64_t rows, uint32_t *to) {\n"
     "  for (int64_t i = 0; i < %d; i++)\n"
     "    for (int64_t p = 0; p < k; p++) {\n"
     "      uint32_t word = 0;\n"
@@ -99,7 +98,8 @@ void tf_sme_print(FILE *out, const tf_tile *t) {
   name_of(t->kernel, t->across, name);
   fprintf(
       out,
-      "\nstatic APART void %s(int64_t k, const uint32_t *a, const void *b, int64_t b_k, void *c, "
+      "\n"
+      "static APART void %s(int64_t k, const uint32_t *a, const void *b, int64_t b_k, void *c, "
       "int64_t c_m,\n"
       "                        int64_t rows, int64_t columns, int adds) {\n  __asm__ volatile(\n"
       "    SME \"smstart\\n\\tptrue p0.b\\n\\twhilelt p1.s, xzr, %%[columns]\\n\\t\"\n",
@@ -158,8 +158,8 @@ void tf_sme_block(FILE *out, const tf_micro_kernel *k, const char *name, const i
   tf_sme_across(k, n, across);
   fprintf(
       out,
-      "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, "
-      "int64_t a_k,\n"
+      "\n/* c (%lld x %lld) = or += a b */\n"
+      "static void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
       "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n  uint32_t words[%d * %d];\n"
       "  for (int64_t i = 0; i < %lld; i += %d) {\n"
       "    const int64_t rows = %lld - i < %d ? %lld - i : %d;\n"

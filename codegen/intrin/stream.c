@@ -79,9 +79,9 @@ static bool panel(FILE *out, tf_micro *u, const stream *x, int64_t n, bool lays)
   for (t.rows = (int)low; t.rows <= low + (more > 0); t.rows++)
     if (!tf_micro_tile(out, u, t)) return false;
   fprintf(out,
-          "\nstatic APART void %s_%lld%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const "
-          "%s *b, float *c, "
-          "int64_t c_m, int add, const %s *next",
+          "\n"
+          "static APART void %s_%lld%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s "
+          "*b, float *c, int64_t c_m, int add, const %s *next",
           x->name, (long long)n, lays ? "_lays" : "", tf_micro_type(k->a), tf_micro_type(k->b),
           tf_micro_type(k->b));
   if (lays)
@@ -152,16 +152,16 @@ static void turn(FILE *out, const stream *x) {
       "(steps, a + p * a_k, a_m, a_k, panels ? here : room, c + j, c_m, add || p > 0, there";
   if (whole)
     fprintf(out,
-            "        if (ready)\n          %s_%lld_lays%s, b_k, other, k - p_next < most ? k - "
-            "p_next : most);\n"
+            "        if (ready)\n"
+            "          %s_%lld_lays%s, b_k, other, k - p_next < most ? k - p_next : most);\n"
             "        else if (j < %lld)\n          %s_%lld%s);\n",
             x->name, wide, args, whole, x->name, wide, args);
   if (whole < n)
     fprintf(out, "        %s\n          %s_%lld%s);\n", whole ? "else" : "", x->name, n - whole,
             args);
   fprintf(out,
-          "        if (ready) {\n          %s *const was = room;\n          room = other, other = "
-          "was;\n        }\n",
+          "        if (ready) {\n          %s *const was = room;\n"
+          "          room = other, other = was;\n        }\n",
           type);
 }
 
@@ -176,23 +176,23 @@ static void strips(FILE *out, const stream *x) {
   const ir_kernel *k = &x->kernel->kernel;
   const char *const type = tf_micro_type(k->b);
   const long long strip = s->strip, n = s->n;
-  fprintf(out,
-          "\n/* %lld rows by %lld columns of b, which streams past */\n"
-          "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, "
-          "int64_t b_k, const %s "
-          "*panels, int64_t rows, %s *room, float *c, int64_t c_m, int add) {\n"
-          "  %s *other = room + %lld;\n"
-          "  const int64_t most = panels ? %lld : %lld; /* steps; what is laid out here stays in "
-          "the first cache */\n"
-          "  int ready = 0; /* whether the panel at hand stands in room */\n",
-          (long long)s->m, n, x->name, tf_micro_type(k->a), type, type, type, type,
-          (long long)(s->steps * k->group * wide_of(x)), steps_of(x, 2 * s->steps),
-          steps_of(x, s->steps));
+  fprintf(
+      out,
+      "\n/* %lld rows by %lld columns of b, which streams past */\n"
+      "static APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t "
+      "b_k, const %s *panels, int64_t rows, %s *room, float *c, int64_t c_m, int add) {\n"
+      "  %s *other = room + %lld;\n"
+      "  const int64_t most = panels ? %lld : %lld; /* steps; what is laid out here stays in the "
+      "first cache */\n"
+      "  int ready = 0; /* whether the panel at hand stands in room */\n",
+      (long long)s->m, n, x->name, tf_micro_type(k->a), type, type, type, type,
+      (long long)(s->steps * k->group * wide_of(x)), steps_of(x, 2 * s->steps),
+      steps_of(x, s->steps));
   fprintf(out,
           "  for (int64_t from = 0; from < %lld; from += %lld) {\n"
           "    const int64_t to = from + %lld < %lld ? from + %lld : %lld;\n"
-          "    for (int64_t p = 0; p < k; p += most)\n      for (int64_t j = from; j < to; j += "
-          "%lld) {\n",
+          "    for (int64_t p = 0; p < k; p += most)\n"
+          "      for (int64_t j = from; j < to; j += %lld) {\n",
           n, strip, strip, n, strip, n, (long long)wide_of(x));
   turn(out, x);
   fputs("      }\n  }\n}\n", out);

@@ -72,8 +72,7 @@ static const char round_avx512[] =
     "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, "
     "bf16_of(v)); }\n"
     "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, "
-    "vec_first(n), "
-    "bf16_of(v)); }\n"
+    "vec_first(n), bf16_of(v)); }\n"
     "static inline void bf16_round_row(uint16_t *to, const float *from, int64_t n) {\n"
     "  int64_t i = 0;\n"
     "  for (; i + 16 <= n; i += 16) bf16_round(to + i, vec_load(from + i));\n"
@@ -155,12 +154,10 @@ static const char beside_avx512[] = PAIRS_IN_PLACE PAIRS(
   "}\n"
 static const char fours_avx512[] =
     FOURS_LOADS "static inline void int8_beside(int8_t *to, const int8_t *x0, const int8_t *x1, "
-                "const int8_t *x2, "
-                "const int8_t *x3, int64_t n, int8_t lift) {\n" FOURS_BESIDE;
+                "const int8_t *x2, const int8_t *x3, int64_t n, int8_t lift) {\n" FOURS_BESIDE;
 static const char fours_of_bytes_avx512[] = FOURS_LOADS
     "static inline void fours_beside(void *into, const void *r0, const void *r1, const void *r2, "
-    "const "
-    "void *r3, int64_t n, int8_t lift) {\n"
+    "const void *r3, int64_t n, int8_t lift) {\n"
     "  int8_t *const to = into;\n"
     "  const int8_t *const x0 = r0, *const x1 = r1, *const x2 = r2, *const x3 = r3;\n" FOURS_BESIDE;
 
@@ -174,8 +171,7 @@ static const char leave_avx512[] =
     "} bf16_left;\n"
     "static inline void bf16_leave(const bf16_left *l, int64_t first, int64_t end) {\n"
     "  const __mmask32 keeps = (__mmask32)((UINT64_C(1) << l->columns) - 1), writes = "
-    "(__mmask32)((UINT64_C(1) << "
-    "l->writes) - 1);\n"
+    "(__mmask32)((UINT64_C(1) << l->writes) - 1);\n"
     "  for (int64_t i = first; i < end && i < l->rows; i++) {\n"
     "    const float *row = l->sums + i * 32;\n"
     "    const __m512i v = (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + 16), "
@@ -232,8 +228,7 @@ static const char twos_avx2[] =
 /* Sixteen columns of four rows at a time. */
 static const char fours_avx2[] =
     "static inline void fours_beside(void *to, const void *r0, const void *r1, const void *r2, "
-    "const void *r3, int64_t "
-    "n, int8_t lift) {\n"
+    "const void *r3, int64_t n, int8_t lift) {\n"
     "  uint8_t *at = to;\n"
     "  const uint8_t *x0 = r0, *x1 = r1, *x2 = r2, *x3 = r3;\n"
     "  const __m128i by = _mm_set1_epi8(lift);\n"
@@ -245,8 +240,7 @@ static const char fours_avx2[] =
     "        c = _mm_loadu_si128((const void *)(x2 + i)), d = _mm_loadu_si128((const void *)(x3 + "
     "i));\n"
     "    const __m128i low = _mm_xor_si128(_mm_unpacklo_epi8(a, b), by), more = "
-    "_mm_xor_si128(_mm_unpacklo_epi8(c, d), "
-    "by),\n"
+    "_mm_xor_si128(_mm_unpacklo_epi8(c, d), by),\n"
     "        high = _mm_xor_si128(_mm_unpackhi_epi8(a, b), by), most = "
     "_mm_xor_si128(_mm_unpackhi_epi8(c, d), by);\n"
     "    _mm_storeu_si128((void *)(at + 4 * i), _mm_unpacklo_epi16(low, more));\n"

@@ -138,6 +138,15 @@ static void carry(const dump *d, const ir_stmt *s) {
   fputc('\n', d->out);
 }
 
+static void dump_merge(const dump *d, const ir_stmt *s) {
+  fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name),
+      over(d, s);
+  if (s->merge.after >= 0)
+    fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
+  if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
+  fputc('\n', d->out);
+}
+
 static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
@@ -190,14 +199,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
     fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
     break;
-  case IR_MERGE:
-    fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name),
-        over(d, s);
-    if (s->merge.after >= 0)
-      fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
-    if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
-    fputc('\n', d->out);
-    break;
+  case IR_MERGE: dump_merge(d, s); break;
   }
 }
 

@@ -166,8 +166,7 @@ static void run_parallel(machine *m, const ir_stmt *loop) {
   become(m, &outside);
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void loop(machine *m, const ir_stmt *s) {
   if (m->watch && ir_is_parallel(s)) {
@@ -224,8 +223,7 @@ static void run_body(machine *m, const ir_body *b) {
     step(m, b->s[i]);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static bool open_buffers(machine *m, double *const *data) {
   const ir_program *p = m->p;

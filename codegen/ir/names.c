@@ -8,8 +8,7 @@ enum { SHOWN = 36 }; /* characters of a name that a numbered identifier shows */
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* ---- identifiers
- * -------------------------------------------------------------------------------------- */
+/* ---- identifiers ---------------------------------------------------------------------------- */
 
 static bool stands_as_it_is(c_named what, const char *name) {
   const size_t n = strlen(name);
@@ -29,8 +28,7 @@ const char *c_identifier(tf_arena *a, c_named what, const char *name, int i) {
   return tf_arena_strndup(a, text, (size_t)n);
 }
 
-/* ---- fields
- * --------------------------------------------------------------------------------------------- */
+/* ---- fields --------------------------------------------------------------------------------- */
 
 static bool starts(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
@@ -63,8 +61,7 @@ void c_stride_field(FILE *out, const char *tensor) {
     fprintf(out, "stride_%s", tensor);
 }
 
-/* ---- the kernel's name
- * ----------------------------------------------------------------------------------- */
+/* ---- the kernel's name ---------------------------------------------------------------------- */
 
 /* The position after a comment, a literal or a header name that begins at c; c if none does. */
 static const char *behind(const char *c) {

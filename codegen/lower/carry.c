@@ -31,8 +31,7 @@ static bool adds_on(const lowering *w, int o, int l) {
          tf_plan_above(w->plan, w->plan->loops[l].node, w->plan->stream_scope[o]);
 }
 
-/* ---- where sums begin
- * ------------------------------------------------------------------------------------------- */
+/* ---- where sums begin ----------------------------------------------------------------------- */
 
 static void mark(lowering *w, int n, int o) {
   lower_carry *c = &w->carry[o];
@@ -63,8 +62,7 @@ lower_sums lower_open_carries(lowering *w, int n, int k, int alone) {
   return s;
 }
 
-/* ---- what moves on
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what moves on -------------------------------------------------------------------------- */
 
 /* `to` takes in `from`, which is 0 then if it is cleared; from -1: `to` is 0. */
 static ir_stmt *take_in(lowering *w, int o, int from, int to, bool clears) {
@@ -145,8 +143,7 @@ static void carry_on(lowering *w, int o, const lower_terms *t, ir_atom inner, in
   }
 }
 
-/* ---- nests in parts
- * ---------------------------------------------------------------------------------------------- */
+/* ---- nests in parts ------------------------------------------------------------------------- */
 
 /* The steps that take a range in parts of at most `most`, all of them equal if up to twice as many
  * are. */
@@ -258,9 +255,7 @@ void lower_carried_nest(lowering *w, int n) {
     most = in_parts(w, n, o, most);
 }
 
-/* ---- the end
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static void join(lowering *w, int o) {
   const lower_carry *c = &w->carry[o];

@@ -129,8 +129,7 @@ void lower_keep_pass(lowering *w, int n, int child) {
   }
 }
 
-/* ---- lengths of the part left to compute
- * -------------------------------------------------------------------- */
+/* ---- lengths of the part left to compute ---------------------------------------------------- */
 
 /* Adds `times` the distance that one step of the loop variable moves the value, ignoring clipping
  * and partial tiles; false: unknown.  The part left of a range ends where the range ends. */
@@ -206,9 +205,7 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
   memcpy(left->more, all.more, sizeof left->more);
 }
 
-/* ---- the scope
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the scope ------------------------------------------------------------------------------ */
 
 static bool moves(const ir_range *r) { return r->lo.var >= 0 || r->hi.var >= 0; }
 

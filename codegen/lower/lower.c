@@ -7,8 +7,7 @@ static void lower_node(lowering *w, int n);
 static void lower_op(lowering *w, int n);
 static void lower_steps(lowering *w, int n, int k);
 
-/* ---- buffers ------------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static bool makes_dim(const tf_op *op, int dim) {
   for (int r = 0; r < op->n_out_dims; r++)
@@ -62,8 +61,7 @@ static void open_homes(lowering *w, int n) {
   }
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 bool lower_independent(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
@@ -344,8 +342,7 @@ static void lower_node(lowering *w, int n) {
     lower_op(w, n);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool set_up(lowering *w, const tf_tree *tree) {
   tf_arena *a = w->p->arena;

@@ -46,8 +46,7 @@ void lower_mask_find(lowering *w) {
   }
 }
 
-/* ---- what a block of rows sees
- * -------------------------------------------------------------------------- */
+/* ---- what a block of rows sees -------------------------------------------------------------- */
 
 /* The common range of the dim of all ops that the mask makes void; NULL: they differ. */
 static const ir_range *common(lowering *w, int dim) {
@@ -116,8 +115,7 @@ static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
   return lower_sum(w, "hidden", ir_number(0), by, lower_divmod(w, "hidden", IR_DIV, from, by));
 }
 
-/* ---- whole rows
- * -------------------------------------------------------------------------------------------- */
+/* ---- whole rows ----------------------------------------------------------------------------- */
 
 /* The smallest part of a row, at least a quarter, that divides or is divided by every loop over the
  * row below scope n; 0: none. */
@@ -166,8 +164,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   lower_infer(w, n); /* the ranges of producers */
 }
 
-/* ---- streamed rows
- * -------------------------------------------------------------------------------------------- */
+/* ---- streamed rows -------------------------------------------------------------------------- */
 
 /* Whether scope n streams all reductions that the mask makes void; *none: no scope streams any of
  * them. */
@@ -238,9 +235,7 @@ ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
   return lower_mask_streams(w, o, dim) ? lower_sum(w, "since", lo, -1, w->mask.first) : lo;
 }
 
-/* ---- both kinds
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- both kinds ----------------------------------------------------------------------------- */
 
 void lower_mask_open(lowering *w, int n) {
   const ir_range *q = NULL, *l;

@@ -15,8 +15,7 @@ static int maximum(const lowering *w, int n) {
   return -1;
 }
 
-/* ---- ops as their steps compute them
- * -------------------------------------------------------------------------- */
+/* ---- ops as their steps compute them -------------------------------------------------------- */
 
 bool lower_is_idle(const lowering *w, int o) {
   return w->plan->online && w->plan->online->step[o].number;
@@ -40,8 +39,7 @@ bool lower_stream_steps(lowering *w, tf_plan *plan) {
   return true;
 }
 
-/* ---- running values
- * ------------------------------------------------------------------------------------------ */
+/* ---- running values ------------------------------------------------------------------------- */
 
 /* The model gives each maximum its own corrections; kernels have one. */
 bool lower_stream_check(lowering *w, int n) {

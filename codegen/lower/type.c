@@ -56,8 +56,7 @@ bool lower_is_narrow(const lowering *w, int z) {
          w->target->narrow(w, z); /* what is kept is summed in place */
 }
 
-/* ---- sums of outputs
- * ------------------------------------------------------------------------------------ */
+/* ---- sums of outputs ------------------------------------------------------------------------ */
 
 bool lower_reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;

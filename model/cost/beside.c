@@ -92,8 +92,7 @@ static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, con
   return from_x ? TF_LESS_X : like(m, i, s, b->y, b->moving, false) ? TF_LESS_Y : TF_FROM_ABOVE;
 }
 
-/* ---- rows: what each instance moves
- * ---------------------------------------------------------------- */
+/* ---- rows: what each instance moves --------------------------------------------------------- */
 
 static int64_t instances(const struct tf_model *m, int node) {
   return node < 0 ? 1 : m->width[node];

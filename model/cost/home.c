@@ -22,8 +22,7 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
          TF_HELD_ONE;
 }
 
-/* ---- what instances meet
- * ------------------------------------------------------------------------------- */
+/* ---- what instances meet -------------------------------------------------------------------- */
 
 /* Of a spatial loop: its first step, the last but one, which is whole, and the last.  Spatial loops
  * of which all are looked at. */
@@ -103,8 +102,7 @@ static bool alike(const tf_eval *ev, const tf_slice *a, const tf_slice *b, int r
   return each || still;
 }
 
-/* ---- room
- * ---------------------------------------------------------------------------------------------- */
+/* ---- room ----------------------------------------------------------------------------------- */
 
 /* The m-tiles' slices from node n down that touch z; room for p->n_at_home. */
 static int slices_below(const tf_plan *p, int n, int z, const tf_slice **list) {

@@ -15,8 +15,7 @@
 
 enum { MOST_OVER = 1 << 12 }; /* instances of a mapping that does not fit whose ways are counted */
 
-/* ---- one side
- * ------------------------------------------------------------------------------------- */
+/* ---- one side ------------------------------------------------------------------------------- */
 
 /* Levels of links of a binary tree with so many leaves. */
 static int depth_of(int64_t leaves) {
@@ -84,8 +83,7 @@ int64_t tf_net_farthest(const tf_net_line *l) {
   return l->topology == TF_TORUS && last > l->side / 2 ? l->side / 2 : last;
 }
 
-/* ---- both sides
- * ----------------------------------------------------------------------------------- */
+/* ---- both sides ----------------------------------------------------------------------------- */
 
 /* columns: those to which a word goes; part: of the words, those that go to one column. */
 static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double columns,
@@ -114,8 +112,7 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
                          join_ways(&x.first, &y.first, 1, 1 / x.apart), x.shared * y.shared, false};
 }
 
-/* ---- a mapping
- * ------------------------------------------------------------------------------------ */
+/* ---- a mapping ------------------------------------------------------------------------------ */
 
 /* The sides of the network that feeds memory `level`, as the loops above a slice's node fill it. */
 static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {

@@ -5,8 +5,7 @@
 
 #include "base/checked.h"
 
-/* ---- places
- * --------------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 /* What the loops of node n's path that fill the network to memory `level` take of each side. */
 static void used_by(const struct tf_model *m, int n, int level, int64_t side[2]) {
@@ -79,8 +78,7 @@ size_t tf_peers_place(const struct tf_model *m, int n, int level, const int64_t 
   return m->peers->level[level].first + (size_t)place;
 }
 
-/* ---- links
- * ---------------------------------------------------------------------------------------- */
+/* ---- links ---------------------------------------------------------------------------------- */
 
 /* One network: its place at (0, 0). */
 typedef struct {

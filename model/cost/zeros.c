@@ -5,8 +5,7 @@
 
 #include "model/input/dims.h"
 
-/* ---- once a tree ------------------------------------------------------------------------------
- */
+/* ---- once a tree ----------------------------------------------------------------------------- */
 
 static int op_of_slice(const tf_plan *p, int i) { return p->tree->nodes[p->slices[i].node].op; }
 
@@ -40,8 +39,7 @@ static void find_work(struct tf_model *m, int o) {
   }
 }
 
-/* ---- several elements at once -----------------------------------------------------------------
- */
+/* ---- several elements at once ---------------------------------------------------------------- */
 
 /* The elements of one read of an op that several points at once need: how many, and along which
  * loops or dims. */
@@ -90,8 +88,7 @@ static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
   return moved;
 }
 
-/* ---- results that are updated at all ----------------------------------------------------------
- */
+/* ---- results that are updated at all --------------------------------------------------------- */
 
 /* Whether the reduced dims move every rank of the reference by one of them at most, and along the
  * rank of the tensor's blocks, if they move it, over all of it and over no other rank. */
@@ -112,8 +109,7 @@ static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref 
   return true;
 }
 
-/* ---- accesses that units share ----------------------------------------------------------------
- */
+/* ---- accesses that units share --------------------------------------------------------------- */
 
 /* Whether a loop with several trips, one that splits op o's range itself. */
 static bool turns(const struct tf_model *m, int o, int loop) {
@@ -410,8 +406,7 @@ const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) {
   return &m->zeros->left[i - m->plan->n_tile_slices];
 }
 
-/* ---- each evaluation --------------------------------------------------------------------------
- */
+/* ---- each evaluation ------------------------------------------------------------------------- */
 
 /* Takes from what a leaf moves what zeros save of it. */
 static void take_flow(const struct tf_model *m, int i, tf_flow *v) {

@@ -26,8 +26,7 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   return best;
 }
 
-/* ---- what streaming may leave out
- * ---------------------------------------------------------------------------- */
+/* ---- what streaming may leave out ----------------------------------------------------------- */
 
 enum { HAS_EXP = 1, DIVIDES = 2, LEFT_OUT = 4 };
 

@@ -45,8 +45,7 @@ typedef struct {
   double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
 } ends;
 
-/* ---- which ops are first and last
- * ------------------------------------------------------------------------------ */
+/* ---- which ops are first and last ----------------------------------------------------------- */
 /* Which of the ops the i-th depends on, directly or not.  False without memory. */
 static bool find_needs(ends *e, int i) {
   const tf_workload *wl = e->d->wl;
@@ -83,9 +82,7 @@ static int sides_of(const tf_demand *d, const bool *mine) {
   return sides;
 }
 
-/* ---- one op
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- one op --------------------------------------------------------------------------------- */
 static double plain(const ends *e, int i, double units) {
   const tf_unit *u = &e->a->units[e->u];
   return tf_demanded_points(e->d, e->op[i]) / (units * u->rate) + u->pipeline;
@@ -105,9 +102,7 @@ static void with_units(ends *e, int i, int sides, double most) {
     by[k] = known ? fmax(by[k], plain(e, i, k + 1)) : plain(e, i, k + 1);
 }
 
-/* ---- sets
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- sets ----------------------------------------------------------------------------------- */
 /* Whether no op of the set a needs one of b. */
 static bool may_precede(const ends *e, unsigned a, unsigned b) {
   for (int i = 0; i < e->n; i++)

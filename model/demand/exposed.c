@@ -52,8 +52,7 @@ typedef struct {
   double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
 } search;
 
-/* ---- one way to spread
- * ------------------------------------------------------------------------------------------- */
+/* ---- one way to spread ---------------------------------------------------------------------- */
 static double port(const tf_memory *m, double in, double back) {
   if (m->one_port) return (in + back) / m->read_bw;
   return fmax(in / m->read_bw, back / m->write_bw);
@@ -105,9 +104,7 @@ static double least_held(const search *s, double steps) {
   return best;
 }
 
-/* ---- all ways
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- all ways ------------------------------------------------------------------------------- */
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -166,9 +163,7 @@ static void spread_units(search *s, int k, int64_t used, int64_t left, double st
   }
 }
 
-/* ---- the op
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the op --------------------------------------------------------------------------------- */
 static bool peers(const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].peers) return true;

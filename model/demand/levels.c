@@ -62,9 +62,7 @@ typedef struct {
   double read[INNER + 1], write[INNER + 1];
 } traffic;
 
-/* ---- words
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- words ---------------------------------------------------------------------------------- */
 /* Different words in an instance of memory l that has `of` values of each dim, shared out among the
  * instances. */
 static double box(const search *s, const tf_ended_part *z, int l, const double *of) {
@@ -100,9 +98,7 @@ static void find_words(const search *s, words *w) {
     }
 }
 
-/* ---- time
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 static double longest_port(const search *s, const traffic *t) {
   double time = 0;
   for (int l = 0; l <= s->inner; l++) {
@@ -174,8 +170,7 @@ static double least_held(search *s, double steps) {
   return best;
 }
 
-/* ---- all ways to spread
- * ------------------------------------------------------------------------------------------ */
+/* ---- all ways to spread --------------------------------------------------------------------- */
 static void spread_dim(search *s, int k, const int64_t *room, double steps);
 
 /* Dim k on so many units, from the fewest steps on, while that may be the least. */
@@ -230,9 +225,7 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps) {
   spread_side(s, k, 0, 1, left, steps);
 }
 
-/* ---- the op
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the op --------------------------------------------------------------------------------- */
 /* Whether the first instance of a memory is what counts. */
 static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   bool first = op->alone;

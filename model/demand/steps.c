@@ -36,8 +36,7 @@ typedef struct {
   tf_grids grids;
 } search;
 
-/* ---- where the tiles of an op are a grid
- * ------------------------------------------------------------------------ */
+/* ---- where the tiles of an op are a grid ---------------------------------------------------- */
 enum { NO_GRID = -1 };
 
 static int *leader_at(const tf_grids *g, int o, int i) {
@@ -115,8 +114,7 @@ static bool on_grid(const search *s, int o, int *n, double *extent) {
   return true;
 }
 
-/* ---- one op on the whole mesh
- * ------------------------------------------------------------------------------------ */
+/* ---- one op on the whole mesh --------------------------------------------------------------- */
 typedef struct {
   int n, nodes;                          /* nodes left */
   double extent[DIMS], behind[DIMS + 1]; /* points of the dims from each on */
@@ -159,9 +157,7 @@ static double least_of_one(const search *s, int o) {
   return (of.nodes >= 0 ? fmax(of.best, least) : least) + s->fill;
 }
 
-/* ---- staircases
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- staircases ----------------------------------------------------------------------------- */
 /* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are
  * kept as logarithms. */
 #define EDGE 1.002

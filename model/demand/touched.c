@@ -119,8 +119,7 @@ static int64_t count_group(group *g) {
   return n;
 }
 
-/* ---- one reference ------------------------------------------------------------------------------
- */
+/* ---- one reference --------------------------------------------------------------------------- */
 /* Counts one reference.  part: by rank, with dims that several ranks have fixed. */
 static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
   group g = {.tensor = &d->wl->tensors[ref->tensor],
@@ -143,8 +142,7 @@ static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, cons
   return n;
 }
 
-/* ---- all references
- * -------------------------------------------------------------------------------- */
+/* ---- all references ------------------------------------------------------------------------- */
 typedef struct {
   const tf_demand *d;
   int rank, n;

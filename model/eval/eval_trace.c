@@ -33,8 +33,7 @@ static void add_interval(tracer *t, tf_interval x) {
   if (!t->failed) out->at[out->n++] = x;
 }
 
-/* ---- words that pass --------------------------------------------------------------------------
- */
+/* ---- words that pass ------------------------------------------------------------------------- */
 
 /* Words of all instances for a word of the busiest, among those that node's own slices move through
  * a pass. */
@@ -90,8 +89,7 @@ static void pass_all(tracer *t, int n, const span *in) {
          l == 0, in);
 }
 
-/* ---- words held -------------------------------------------------------------------------------
- */
+/* ---- words held ------------------------------------------------------------------------------ */
 
 static void hold(tracer *t, int node, int level, int z, double words, const span *in) {
   const double width =
@@ -119,8 +117,7 @@ static void hold_homes(tracer *t, int n, const span *in) {
   }
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void place_node(tracer *t, int n, const span *in);
 
@@ -157,8 +154,7 @@ static void place_scope(tracer *t, int n, const span *in) {
   }
 }
 
-/* ---- runs of a Tile
- * ------------------------------------------------------------------------------- */
+/* ---- runs of a Tile ------------------------------------------------------------------------- */
 
 /* A run of a Tile: the loads before its work, the transfers beside it, and the stores after it. */
 typedef struct {

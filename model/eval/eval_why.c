@@ -126,8 +126,7 @@ static tf_cause base_cause(const tf_plan *p, int i) {
   return cause;
 }
 
-/* ---- by sums
- * ------------------------------------------------------------------------------------- */
+/* ---- by sums -------------------------------------------------------------------------------- */
 
 static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
@@ -230,8 +229,7 @@ static tf_counts *noted(struct tf_model *m, int row) {
   return row < m->log->n ? &m->log->rows[row].words : NULL;
 }
 
-/* ---- adjustments --------------------------------------------------------------------------------
- */
+/* ---- adjustments ----------------------------------------------------------------------------- */
 
 /* Moves words from one cause to another. */
 static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {

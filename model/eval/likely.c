@@ -57,9 +57,7 @@ bool tf_model_fits(tf_model *of, double confidence, tf_fit *out) {
   return true;
 }
 
-/* ---- the busiest unit
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- the busiest unit ----------------------------------------------------------------------- */
 
 /* The only read in the mask; -1: there are several. */
 static int only_read(uint64_t reads) {

@@ -74,8 +74,7 @@ static bool times(tf_touched *t, int64_t by) {
          !__builtin_mul_overflow(t->cycles, by, &t->cycles);
 }
 
-/* ---- m-tiles
- * --------------------------------------------------------------------------------------- */
+/* ---- m-tiles -------------------------------------------------------------------------------- */
 
 /* What enters in class c: all of the box but what the entry before has left.  False: nothing does.
  */
@@ -172,8 +171,7 @@ static bool tile(struct tf_model *m, int i) {
   return !enters(m, &j, last, by) || add_class(m, &j, -1, last->zero_from, (steps){n, again});
 }
 
-/* ---- operands
- * -------------------------------------------------------------------------------------- */
+/* ---- operands ------------------------------------------------------------------------------- */
 
 enum { MOST_AT_ONCE = 1 << 16 }; /* units below one instance */
 

@@ -4,8 +4,7 @@
 
 #include "model/tree/algebra.h"
 
-/* ---- which sums are put off
- * ------------------------------------------------------------------------------------ */
+/* ---- which sums are put off ----------------------------------------------------------------- */
 
 typedef struct {
   const tf_plan *p;
@@ -88,9 +87,7 @@ static void follow(streams *q, tf_online *n) {
   }
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 static bool allocate(streams *q, tf_arena *a, tf_online *n) {
   const size_t tensors = (size_t)q->p->wl->n_tensors, ops = (size_t)q->p->wl->n_ops;

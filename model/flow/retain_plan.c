@@ -96,8 +96,7 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
-/* ---- ops that have nothing to compute, and what they would read
- * ----------------------------------------- */
+/* ---- ops that have nothing to compute, and what they would read ----------------------------- */
 
 /* Ranks of a read whose index has a dim that is empty when the op has no points. */
 static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_below at) {

@@ -5,8 +5,7 @@
 #include "base/checked.h"
 #include "model/flow/range_memo.h"
 
-/* ---- facts of the tree
- * ------------------------------------------------------------------------------------ */
+/* ---- facts of the tree ---------------------------------------------------------------------- */
 
 /* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because
  * of the mask itself, or because all its readers are below n and void, too. */
@@ -119,9 +118,7 @@ uint64_t tf_skip_loops(const tf_plan *p, int n) {
   return s && s->may ? (s->l | s->q) & temporal(p, n) : 0;
 }
 
-/* ---- boxes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 /* One of the mask's dims on node n's path: its loops, and their settings. */
 typedef struct {
@@ -227,9 +224,7 @@ tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
   return live_of(ev, n, k, (UINT64_C(1) << k) - 1, dg);
 }
 
-/* ---- one step
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- one step ------------------------------------------------------------------------------- */
 
 static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 
@@ -416,8 +411,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   return first;
 }
 
-/* ---- what only the walk can tell
- * ------------------------------------------------------------------------------- */
+/* ---- what only the walk can tell ------------------------------------------------------------ */
 
 /* The box of node n's first step along one of the mask's dims; *any: the loops leave a remainder.
  */

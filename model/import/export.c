@@ -24,10 +24,10 @@ void tf_export_free(tf_export *e) {
 /* Reports what would change counts: words moved or held. */
 static bool check_network(ex_case *x, tf_loc at, const char *name, bool multicast, bool reduce) {
   if (multicast && reduce) return true;
-  return tf_fail(x->diags, at, TF_E_KEY,
-                 "the network of '%.60s' does not %s: the format has none such; leave `%s: false` "
-                 "out",
-                 name, multicast ? "reduce" : "multicast", multicast ? "reduce" : "multicast");
+  return tf_fail(
+      x->diags, at, TF_E_KEY,
+      "the network of '%.60s' does not %s: the format has none such; leave `%s: false` out", name,
+      multicast ? "reduce" : "multicast", multicast ? "reduce" : "multicast");
 }
 
 static bool check_architecture(ex_case *x) {
@@ -51,8 +51,7 @@ static bool check_architecture(ex_case *x) {
     if (m->double_buffered)
       ok = tf_fail(x->diags, m->at, TF_E_KEY,
                    "'%.60s' is double-buffered, its tiles take twice their words: the format has "
-                   "no word for "
-                   "it; leave `double-buffered` out and halve its capacity",
+                   "no word for it; leave `double-buffered` out and halve its capacity",
                    m->name);
   }
   ok &= check_network(x, x->unit->at, x->unit->name, x->unit->multicast, x->unit->reduce);

@@ -45,8 +45,7 @@ static bool is_foreign(const tf_ynode *root) {
          (mapping && mapping->kind != TF_Y_SCALAR);
 }
 
-/* ---- the table of importers --------------------------------------------------------------------
- */
+/* ---- the table of importers ------------------------------------------------------------------ */
 static bool no_text(const tf_text *text) { return (void)text, false; }
 
 static bool no_root(const tf_ynode *root) { return (void)root, false; }

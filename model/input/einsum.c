@@ -133,8 +133,7 @@ static const struct {
      "X[m] max= S[m,n]; E[m,n] = exp(S[m,n] - X[m]); Z[m] += E[m,n]; L[m] = X[m] + log(Z[m])"},
     {{"layernorm", "layer_norm"},
      "S[m] += X[m,n]; D[m,n] = X[m,n] - S[m] / N; V[m] += D[m,n] * D[m,n]; Y[m,n] = D[m,n] / "
-     "sqrt(V[m] / N + 1e-5), N "
-     "the extent of n"},
+     "sqrt(V[m] / N + 1e-5), N the extent of n"},
     {{"rmsnorm", "rms_norm"},
      "V[m] += X[m,n] * X[m,n]; Y[m,n] = X[m,n] / sqrt(V[m] / N + 1e-5), N the extent of n"},
     {{"mean", "avg", "average"}, "S[m] += X[m,n]; A[m] = S[m] / N, N the extent of n"},

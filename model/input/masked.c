@@ -6,8 +6,7 @@
 
 enum { DIMS = 64, EXPRS = 512 };
 
-/* ---- the condition
- * -------------------------------------------------------------------------------------- */
+/* ---- the condition -------------------------------------------------------------------------- */
 
 /* An expression as c + sum coef[i] * dims[i] of the op; false: it is none, or of large numbers. */
 typedef struct {
@@ -94,8 +93,7 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   }
 }
 
-/* ---- which outputs the condition makes void
- * --------------------------------------------------------------- */
+/* ---- which outputs the condition makes void ------------------------------------------------- */
 
 /* Whether a point counts by its coordinate along that dim, among others. */
 static bool is_of(const tf_workload *wl, const tf_mask *m, int dim) {
@@ -261,8 +259,7 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   return fit;
 }
 
-/* ---- masks by data
- * ------------------------------------------------------------------------------------------ */
+/* ---- masks by data -------------------------------------------------------------------------- */
 
 /* Whether each rank of the input is indexed by a dim of its own, or a number, the last by one of
  * several elements, which becomes l. */
@@ -298,9 +295,7 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   return false;
 }
 
-/* ---- points
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 /* The sum of min(x, n) over x = 1 .. last; -1: it exceeds 2^63 - 1. */
 static int64_t ramp(int64_t last, int64_t n) {

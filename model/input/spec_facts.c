@@ -349,18 +349,17 @@ static bool check_even(tf_wl_reader *w, int z) {
                        "alone, over all of it",
                        t->name);
       if (!even[o])
-        return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
-                       "it is known which elements of '%.60s' are zero, but not how often each is "
-                       "read: an operand is "
-                       "padded, or others read what is made by windows or in part",
-                       t->name);
+        return tf_fail(
+            w->base->diags, ref->at, TF_E_INDEX,
+            "it is known which elements of '%.60s' are zero, but not how often each is read: an "
+            "operand is padded, or others read what is made by windows or in part",
+            t->name);
     }
   tf_mask mask;
   if (!tf_mask_find(wl, w->base->arena, &mask)) return true;
   return tf_fail(w->base->diags, t->at, TF_E_SHAPE,
                  "it is known which elements of '%.60s' are zero, but not how many of the points "
-                 "that the mask of "
-                 "'%.60s' leaves need them",
+                 "that the mask of '%.60s' leaves need them",
                  t->name, wl->ops[mask.op].name);
 }
 

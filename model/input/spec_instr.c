@@ -42,8 +42,7 @@ typedef struct {
 static tf_diags *diags(const instr_reader *r) { return r->base.base->diags; }
 static const tf_op *described_op(const instr_reader *r) { return &r->w.wl->ops[0]; }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 /* Loops must not have names that reports use for parts of a mapping. */
 static bool check_loop_names(const instr_reader *r) {
   static const char *const taken[] = {"calls",      "utilization", "cycles",
@@ -73,8 +72,7 @@ static bool read_memory(instr_reader *r, const tf_ynode *node, int *out) {
                  tf_near_text(&near, hint, sizeof hint));
 }
 
-/* ---- what a call computes ---------------------------------------------------------------------
- */
+/* ---- what a call computes -------------------------------------------------------------------- */
 /* The op of the text, as that of a workload whose dims are the sizes. */
 static bool read_body(instr_reader *r, const tf_ynode *sizes) {
   tf_wl_reader *w = &r->w;
@@ -124,8 +122,7 @@ static bool check_body(const instr_reader *r) {
   return ok;
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 static int loop_of(const instr_reader *r, int dim) {
   const tf_op *op = described_op(r);
   for (int l = 0; l < op->n_dims; l++)
@@ -233,8 +230,7 @@ static bool read_layout(instr_reader *r, const tf_ynode *list, int m) {
   return ok;
 }
 
-/* ---- operands ---------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 enum { O_TYPE, O_MEMORY, O_LAYOUT, N_O };
 static const tf_yrow operand_rows[N_O] = {[O_TYPE] = {"type", TF_Y_SCALAR, false},
                                           [O_MEMORY] = {"memory", TF_Y_SCALAR, false},
@@ -300,8 +296,7 @@ static bool read_operands(instr_reader *r, const tf_ynode *map) {
   return ok;
 }
 
-/* ---- how kernels call it -----------------------------------------------------------------------
- */
+/* ---- how kernels call it --------------------------------------------------------------------- */
 /* The text goes into C and makefiles: what could end there an expression, an option or a line is
  * refused. */
 enum { E_ISA, E_CALL, E_KERNEL, E_FLAGS, E_DEFINES, N_E };
@@ -380,8 +375,7 @@ static const tf_instr_emit *read_emit(tf_reader *r, const tf_ynode *map, const c
   return ok ? e : NULL;
 }
 
-/* ---- the section ------------------------------------------------------------------------------
- */
+/* ---- the section ----------------------------------------------------------------------------- */
 static bool read_name(instr_reader *r, const tf_ynode *node, const tf_instr *before) {
   r->in->at = node->at;
   r->in->name = tf_read_name(r->base.base, node, "an instruction", true);

@@ -177,8 +177,7 @@ static void read_home(tf_reader *r, const tf_ypair *row, const tf_arch *a, const
   if (z >= 0 && wl->tensors[z].producer >= 0 && wl->tensors[z].n_consumers) {
     tf_fail(r->diags, c.at, TF_E_OUTPUT,
             "'%.60s' is an intermediate: it lives where the mapping says ('keep'); only inputs and "
-            "outputs have a "
-            "'home'",
+            "outputs have a 'home'",
             c.name);
     tf_note(r->diags, wl->ops[wl->tensors[z].producer].at, "an op makes it");
   }
@@ -229,8 +228,8 @@ static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload
   const int64_t rank = number ? x.tok.value.i : dim >= 0 ? rank_by_dim(wl, z, dim) : -1;
   if (rank < 0 || rank >= wl->tensors[z].rank)
     return tf_fail(r->diags, tf_lex_at(&x), TF_E_NAME,
-                   "no rank of '%.60s' is '%.*s', or several are: ranks may be told by "
-                   "their numbers, from 0 on",
+                   "no rank of '%.60s' is '%.*s', or several are: ranks may be told by their "
+                   "numbers, from 0 on",
                    wl->tensors[z].name, (int)x.tok.len, tf_lex_text(&x));
   *p = (tf_laid_part){.rank = (int)rank, .part = TF_LAYOUT_WHOLE, .by = 1};
   tf_lex_next(&x);

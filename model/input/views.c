@@ -89,8 +89,7 @@ bool tf_no_views(const tf_workload *wl, tf_diags *d) {
     if (wl->tensors[t].view_of)
       return tf_fail(d, wl->tensors[t].at, TF_E_INDEX,
                      "'%.60s' is a view of '%.60s': views stand between the groups of a network "
-                     "(tileflow plan), "
-                     "within none of them",
+                     "(tileflow plan), within none of them",
                      wl->tensors[t].name, wl->tensors[wl->tensors[t].view_of - 1].name);
   return true;
 }

@@ -16,8 +16,7 @@ static bool find_all(tf_instr_match *m, int l, uint64_t used, uint64_t set[], tf
   return true;
 }
 
-/* ---- how many differ ----------------------------------------------------------------------------
- */
+/* ---- how many differ ------------------------------------------------------------------------- */
 static int by_sets(const void *a, const void *b) { return memcmp(a, b, sizeof(tf_instr_map)); }
 
 /* The mapping without loops of extent 1; false if it leaves a loop idle that could be filled. */

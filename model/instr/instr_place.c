@@ -77,8 +77,7 @@ static bool place_operand(const placing *p, int o) {
   return true;
 }
 
-/* ---- time ---------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 /* Instances of a memory; 1 for none. */
 static double instances(const tf_arch *a, int memory) {
   double n = 1;

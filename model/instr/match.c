@@ -11,8 +11,7 @@
 
 static const tf_op *body_of(const tf_instr *in) { return &in->body->ops[0]; }
 
-/* ---- element expressions ------------------------------------------------------------------------
- */
+/* ---- element expressions --------------------------------------------------------------------- */
 static bool same_node(const tf_expr *a, const tf_expr *b) {
   bool same = a->what == b->what && a->n_args == b->n_args;
   if (same && a->what == TF_X_CALL) same = a->call == b->call;
@@ -53,8 +52,7 @@ static bool is_product(const tf_op *op) {
          op->expr[2].call == TF_K_MUL;
 }
 
-/* ---- operands -----------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 const tf_index *tf_instr_index(const tf_workload *wl, const tf_op *op, int o, int x, tf_index *own,
                                tf_term *term) {
   bool made = o == op->n_reads;
@@ -92,8 +90,7 @@ bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_ins
   return true;
 }
 
-/* ---- composite indices
- * --------------------------------------------------------------------------- */
+/* ---- composite indices ---------------------------------------------------------------------- */
 static int lowest(uint64_t set) { return __builtin_ctzll(set); }
 
 /* The only loop of the op that moves within a tile of loop l; -1 if others may move, too.  The last
@@ -145,8 +142,7 @@ static bool sums_in_step(const tf_instr_match *m, const uint64_t set[], bool *an
   return true;
 }
 
-/* ---- padding ------------------------------------------------------------------------------------
- */
+/* ---- padding --------------------------------------------------------------------------------- */
 /* Whether the extent of the fused loops is a multiple of the instruction's. */
 static bool even(const tf_instr_match *m, int l, uint64_t set) {
   int64_t rest = 1 % m->in->size[l];

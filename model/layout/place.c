@@ -14,8 +14,7 @@ void tf_line_set_free(tf_line_set *s) {
   *s = (tf_line_set){.n = 0};
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static const tf_laid *laid_of(const tf_memory *mem, const tf_tensor *z) {
   for (int i = 0; i < mem->laid.n; i++)
@@ -62,8 +61,7 @@ bool tf_places_make(const tf_memory *mem, const tf_tensor *z, const int64_t *roo
   return tf_mul(all, 2 * p->bits, &bits);
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static int64_t offset(const tf_places *p, int rank, int64_t y) {
   int64_t at = 0;

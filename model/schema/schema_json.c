@@ -74,9 +74,8 @@ static const def of_workload[] = {
      "\"anyOf\": [{\"$ref\": \"#/$defs/number\"}, {\"$ref\": \"#/$defs/blocks\"}, {\"$ref\": "
      "\"#/$defs/tiles\"}, {\"$ref\": \"#/$defs/band\"}, {\"$ref\": \"#/$defs/listed\"}]"},
     {"expr", "\"type\": \"string\", \"maxLength\": 16384, \"pattern\": \"^" TF_RE_OP "\""},
-    {"graph",
-     "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": [{\"$ref\": "
-     "\"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
+    {"graph", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 4096, \"items\": {\"anyOf\": "
+              "[{\"$ref\": \"#/$defs/expr\"}, {\"$ref\": \"#/$defs/op\"}]}"},
 };
 
 static void write_workload_defs(FILE *out) {

@@ -115,8 +115,7 @@ double tf_odds_pair(const tf_odds *a, const tf_odds *b, int count) {
   return 1 - void_of_drawn(a, count, b);
 }
 
-/* ---- how many, at most
- * ---------------------------------------------------------------------------------------- */
+/* ---- how many, at most ---------------------------------------------------------------------- */
 
 /* From how many deviations above the mean on terms are added up: those beyond are below any doubt.
  */

@@ -8,9 +8,7 @@
 #include "model/input/reader.h"
 #include "model/sparse/known.h"
 
-/* ---- densities
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- densities ------------------------------------------------------------------------------ */
 
 /* The probability that a call's value is not zero, of those of its arguments; at most, as sums are
  * taken not to cancel out. */
@@ -135,9 +133,7 @@ tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bo
   return tf_odds_of(TF_ODDS_LOOSE, s->share[z], 0);
 }
 
-/* ---- formats
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- formats -------------------------------------------------------------------------------- */
 
 /* One rank of a format: fibers of `length` children of `size` elements each. */
 typedef struct {
@@ -419,9 +415,7 @@ int64_t tf_sparse_likely(const tf_sparse *s, int level, int z, int64_t words, do
   return (int64_t)fmin(fmin(bits, most), 9e18);
 }
 
-/* ---- points
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 /* Whether the value of part i of the expression is a product that has read `ref` as a factor. */
 static bool has_factor(const tf_op *op, int i, int ref) {
@@ -540,8 +534,7 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
   return least;
 }
 
-/* ---- zeros that are known
- * --------------------------------------------------------------------------------------- */
+/* ---- zeros that are known ------------------------------------------------------------------- */
 
 enum { MOST_FIBERS = 1 << 22 };
 
@@ -637,9 +630,7 @@ static bool find_known(tf_sparse *s, tf_arena *a) {
   return ok;
 }
 
-/* ---- all of it
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static bool machine_uses(const tf_arch *a) {
   bool any = false;

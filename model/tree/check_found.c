@@ -45,8 +45,7 @@ typedef struct {
   int looks; /* at readers, of one op */
 } found;
 
-/* ---- what matters -----------------------------------------------------------------------------
- */
+/* ---- what matters ---------------------------------------------------------------------------- */
 static bool reads_marked(const found *q, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (q->marked[op->reads[i].tensor]) return true;
@@ -68,8 +67,7 @@ static void mark(found *q) {
   }
 }
 
-/* ---- steps --------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 /* The product of the trip counts on the dim on the way down from node n to op o; overflow of 2^63
  * was refused before. */
 static int64_t trips_below(const tf_facts *f, int n, int o, int dim) {
@@ -212,9 +210,7 @@ static int64_t count_settings(found *q) {
   return all;
 }
 
-/* ---- forms
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- forms ---------------------------------------------------------------------------------- */
 /* Where what is needed and what is made are the same function of the settings, no setting but the
  * first tells more. */
 enum { NO_FORM = -1, MOST_FORMS = 1 << 18, MOST_READERS = 1 << 10 };
@@ -348,8 +344,7 @@ static bool is_always_made(found *q, int child) {
   return true;
 }
 
-/* ---- each setting -------------------------------------------------------------------------------
- */
+/* ---- each setting ---------------------------------------------------------------------------- */
 /* Sets the loops of the dim above the scope to step `at` of all their steps; the innermost counts
  * fastest. */
 static void set_digits(const found *q, int dim, int64_t at) {
@@ -382,9 +377,7 @@ static void walk_settings(const found *q, int child, int64_t settings) {
   q->r->digits = NULL;
 }
 
-/* ---- gaps
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- gaps ----------------------------------------------------------------------------------- */
 /* What op o makes in the runs of nested scope s must be all of the box that the scope around it is
  * told of.  Loops that move different ranks are looked at apart: a box is a product, and so is the
  * union of the boxes of all settings. */

@@ -144,8 +144,7 @@ static bool same_loop(const keeping *q, spread a, spread b) {
          (q->r ? same_shift(q, a, b) : same_step(q, a, b));
 }
 
-/* ---- what an instance makes, and what is read there
- * ------------------------------------------------------------- */
+/* ---- what an instance makes, and what is read there ----------------------------------------- */
 
 enum { MOST_SETTINGS = 1 << 14 }; /* most settings looked at for one rank and reader */
 
@@ -319,8 +318,7 @@ static bool check_along(along *a) {
   fail(q, few ? "an instance of that memory reads more of it than is made there; put the spatial "
                 "loop above the scope"
               : "its instances make and read it in more than 16,384 steps, too many to look at; "
-                "put the spatial loop "
-                "above the scope");
+                "put the spatial loop above the scope");
   tf_note(q->c->diags, q->c->f->tree->nodes[a->twins[0].made.node].loops[a->twins[0].made.slot].at,
           "the loop");
   tf_note(q->c->diags, tf_leaf(q->c, a->reader)->at, "read here");
@@ -361,8 +359,8 @@ static bool check_alike(const keeping *q, int maker, int reader) {
       twins[n++] = (twin){a, b, t->nodes[na].loops[ka].trip};
       continue;
     }
-    fail(q, "the spatial loops between the scope and that memory differ from branch to branch; "
-            "put them above the scope, or make them alike");
+    fail(q, "the spatial loops between the scope and that memory differ from branch to branch; put "
+            "them above the scope, or make them alike");
     tf_note(q->c->diags, tf_leaf(q->c, maker)->at, "made here");
     tf_note(q->c->diags, tf_leaf(q->c, reader)->at, "read here");
     return false;

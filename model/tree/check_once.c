@@ -32,8 +32,7 @@ typedef struct {
   bool starved;
 } once;
 
-/* ---- loops
- * ---------------------------------------------------------------------------------------- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 static void list_loops(once *q, int home, uint64_t mask) {
   const tf_facts *f = q->f;
   q->n_out = q->n_in = 0;
@@ -52,8 +51,7 @@ static void list_loops(once *q, int home, uint64_t mask) {
   }
 }
 
-/* ---- by shifts
- * --------------------------------------------------------------------------------------- */
+/* ---- by shifts ------------------------------------------------------------------------------ */
 static int64_t moved(const tf_shift *s, int depth) {
   if (depth >= TF_SHIFT_LOOPS || !(s->mask >> depth & 1)) return 0;
   return s->by[depth] < 0 ? -s->by[depth] : s->by[depth];
@@ -97,8 +95,7 @@ static uint64_t told_apart(const once *q, int r) {
   return done;
 }
 
-/* ---- one by one
- * ----------------------------------------------------------------------------------------- */
+/* ---- one by one ----------------------------------------------------------------------------- */
 static bool overlap(const once *q, const tf_ival *a, const tf_ival *b) {
   for (int r = 0; r < q->n_ranks; r++)
     if (a[r].lo + a[r].len <= b[r].lo || b[r].lo + b[r].len <= a[r].lo) return false;

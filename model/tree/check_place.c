@@ -16,8 +16,8 @@ static bool check_pair(const tf_checker *c, int o, int reader) {
   const char *z = tf_tensor_name(c, c->f->wl->ops[o].out);
   if (beside)
     tf_fail(c->diags, tf_leaf(c, reader)->at, TF_E_ORDER,
-            "op '%.50s' reads '%.50s', which another child of the same Para makes: use Pipe "
-            "(or Seq, Shar) there",
+            "op '%.50s' reads '%.50s', which another child of the same Para makes: use Pipe (or "
+            "Seq, Shar) there",
             tf_op_name(c, reader), z);
   else
     tf_fail(c->diags, tf_leaf(c, reader)->at, TF_E_ORDER,
@@ -116,11 +116,9 @@ static void check_bypass(const tf_checker *c, int i) {
       tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
               c->f->home_scope[n->bypass[k].tensor] < 0
                   ? "'%.60s' cannot bypass '%.60s': inputs and outputs live in the outermost "
-                    "memory, and nothing lies "
-                    "further out"
+                    "memory, and nothing lies further out"
                   : "'%.60s' cannot bypass '%.60s', the outermost memory: 'keep' on its scope "
-                    "names a memory further in "
-                    "to live in",
+                    "names a memory further in to live in",
               name, tf_level_name(c, 0));
     } else if (!tf_node_touches(c->f, i, n->bypass[k].tensor)) {
       tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
@@ -134,11 +132,12 @@ static void check_retain(const tf_checker *c, int i) {
   for (int k = 0; k < n->n_retain; k++) {
     int z = n->retain[k].tensor, home = c->f->home_scope[z];
     if (home == i) continue;
-    tf_fail(c->diags, n->retain[k].at, TF_E_RETAIN,
-            home < 0 ? "'%.60s' is no intermediate: only what one op makes and another reads "
-                       "can be retained"
-                     : "this scope is not the home of '%.60s': retain it there",
-            tf_tensor_name(c, z));
+    tf_fail(
+        c->diags, n->retain[k].at, TF_E_RETAIN,
+        home < 0
+            ? "'%.60s' is no intermediate: only what one op makes and another reads can be retained"
+            : "this scope is not the home of '%.60s': retain it there",
+        tf_tensor_name(c, z));
     if (home >= 0) tf_note(c->diags, c->f->tree->nodes[home].at, "its home scope");
   }
 }
@@ -185,8 +184,7 @@ static void check_sums(const tf_checker *c, int tile, int o) {
         continue;
       tf_fail(c->diags, l->at, TF_E_LOOP,
               "'%.50s' spreads sums of '%.50s' over instances of '%.50s', where it lives: none "
-              "would hold the whole; "
-              "take it out of 'home', or spread a dim of it",
+              "would hold the whole; take it out of 'home', or spread a dim of it",
               tf_dim_name(c, l->dim), tf_tensor_name(c, f->wl->ops[o].out),
               tf_level_name(c, f->tree->nodes[tile].level));
       c->loop_told[f->loop_from[n] + k] = true;

@@ -79,8 +79,8 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
   if (home < 0 || home == scope || !tf_is_above(f, scope, home)) {
     if (in == scope || !tf_is_above(f, scope, in)) return true;
     tf_fail(q->c->diags, z->at, TF_E_STREAM,
-            "'%.50s' is read in a scope further in: what is streamed and what reads it "
-            "are in different branches of this scope",
+            "'%.50s' is read in a scope further in: what is streamed and what reads it are in "
+            "different branches of this scope",
             name);
     tf_note(q->c->diags, f->tree->nodes[in].at, "the scope further in");
     return false;
@@ -130,10 +130,10 @@ static void check_loop(streams *q, clause *s, int node, int k) {
   bool told = q->c->loop_told[q->c->f->loop_from[node] + k];
   if (tf_loop_trivial(l) || may_vanish(l)) return;
   if (over && !temporal)
-    tf_fail(q->c->diags, l->at, TF_E_STREAM,
-            "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one "
-            "another",
-            dim, tf_tensor_name(q->c, scope->stream[0].tensor));
+    tf_fail(
+        q->c->diags, l->at, TF_E_STREAM,
+        "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one another",
+        dim, tf_tensor_name(q->c, scope->stream[0].tensor));
   else if (over)
     s->over[l->dim] = true;
   else if (temporal && s->loops && !told)

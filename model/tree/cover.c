@@ -114,8 +114,7 @@ bool tf_cover_all(tf_cover *c, const int64_t *trips) {
   return true;
 }
 
-/* ---- counts that are needed
- * ---------------------------------------------------------------------- */
+/* ---- counts that are needed ----------------------------------------------------------------- */
 
 /* Elements of op o by which one step of the loop moves it: the product of the op's loops further
  * inside on the dim; saturating. */

@@ -126,8 +126,7 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
          !net_stopped(c);
 }
 
-/* ---- groups of several ops beside the kernels of these
- * ------------------------------------------------------ */
+/* ---- groups of several ops beside the kernels of these -------------------------------------- */
 
 /* The op as a group of its own, with its cost.  *x: NULL, it cannot be one. */
 static bool alone(net_costs *c, int op, const net_cost **x) {

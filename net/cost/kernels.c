@@ -95,8 +95,7 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
   return !net_stopped(c);
 }
 
-/* ---- several groups at once
- * --------------------------------------------------------------------------------- */
+/* ---- several groups at once ----------------------------------------------------------------- */
 typedef struct {
   net_costs *c;
   const int *id;

@@ -16,8 +16,7 @@ bool net_stopped(const net_costs *c) {
   return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx);
 }
 
-/* ---- distinct groups
- * -------------------------------------------------------------------------------------- */
+/* ---- distinct groups ------------------------------------------------------------------------ */
 static uint64_t hash_of(const tf_group *g) {
   uint64_t h = 14695981039346656037u; /* FNV-1a */
   for (size_t i = 0; i < g->key_size; i++)
@@ -72,8 +71,7 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
   return !net_stopped(c);
 }
 
-/* ---- mappings
- * --------------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
   if (!*tree || !(value < x->value || (value == x->value && cycles < x->cycles))) return;
   tf_tree_free(x->tree);

@@ -23,9 +23,7 @@ typedef struct {
 
 static const tf_net_group *group_of(const making *m, int i) { return &m->e->plan->groups[i]; }
 
-/* ---- tensors
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 enum { ALIGN = 64 };
 
 static int64_t bytes_of(const tf_tensor *z) {
@@ -107,9 +105,7 @@ static bool add_inner(making *m, int space) {
   return ok;
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- groups --------------------------------------------------------------------------------- */
 static void dense(const tf_tensor *z, int64_t *step) {
   int64_t all = 1;
   for (int r = z->rank - 1; r >= 0; r--) {
@@ -162,9 +158,7 @@ static bool time_alone(making *m) {
   return true;
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 static double begin_of(const making *m, int i) { return i ? m->end[i - 1] : 0; }
 static double alone_all(const making *m) {
   double sum = 0;
@@ -197,13 +191,13 @@ static void readme(FILE *out, const making *m) {
   const net_emission *e = m->e;
   npu_files_begin_readme(out, &m->f);
   fprintf(out,
-          "`manifest.json`: tensors, each group's mapping and cycles.\n\nA network of %d ops as %d "
-          "groups (%d different "
-          "ones), which run in turn in one program; what comes\nnext begins while what comes "
-          "before ends.  Inputs and "
-          "weights are tensors of global memory in row-major order, as they are\ngiven: paths "
-          "carry any strides at the "
-          "same rate, so nothing is packed.  Between groups: %" PRId64 " bytes.\n",
+          "`manifest.json`: tensors, each group's mapping and cycles.\n\n"
+          "A network of %d ops as %d groups (%d different ones), which run in turn in one program; "
+          "what comes\n"
+          "next begins while what comes before ends.  Inputs and weights are tensors of global "
+          "memory in row-major order, as they are\n"
+          "given: paths carry any strides at the same rate, so nothing is packed.  Between groups: "
+          "%" PRId64 " bytes.\n",
           e->wl->n_ops, e->plan->n, e->plan->n_distinct, e->memory.bytes);
   npu_files_queue(out, &m->f, &m->terms);
   fprintf(out, "  Groups one after the other, each a program of its own: %.6g cycles.\n\n",
@@ -248,8 +242,7 @@ static tf_emitted *write_files(const making *m) {
   return NULL;
 }
 
-/* ---- all of it
- * ---------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 static bool begin_network(making *m) {
   net_emission *e = m->e;
   const size_t tensors = (size_t)e->wl->n_tensors, groups = (size_t)e->plan->n;

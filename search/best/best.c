@@ -27,8 +27,7 @@ typedef struct {
   tf_best_result *r;
 } finder;
 
-/* ---- one budget for both
- * ---------------------------------------------------------------------------- */
+/* ---- one budget for both -------------------------------------------------------------------- */
 static bool stop(void *ctx) {
   const finder *v = ctx;
   return v->o->budget.stop(v->o->budget.ctx);
@@ -84,8 +83,7 @@ static bool take_starts(finder *v) {
   return true;
 }
 
-/* ---- the solver
- * ----------------------------------------------------------------------------------- */
+/* ---- the solver ----------------------------------------------------------------------------- */
 /* What the solver says of its space holds whoever finds the mapping. */
 static void take_solved(finder *v, tf_solve_result *s) {
   tf_best_result *r = v->r;
@@ -135,8 +133,7 @@ static void solve(finder *v) {
   if (none) take_formulas(v);
 }
 
-/* ---- the search
- * ------------------------------------------------------------------------------------ */
+/* ---- the search ----------------------------------------------------------------------------- */
 /* All starts, and the best so far where that is none of them.  NULL: out of memory. */
 static const tf_tree **starts_of(const finder *v, int *n) {
   const tf_tree **all = malloc(((size_t)v->o->n_starts + 1) * sizeof *all);
@@ -177,8 +174,7 @@ static bool search(finder *v, double left, tf_diags *d) {
   return g != NULL;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 static bool met(const tf_best_result *r) { return r->tree && r->value <= r->bound * (1 + SAME); }
 
 static void prove(tf_best_result *r) {

@@ -28,8 +28,7 @@ typedef struct {
   tf_b_stairs all;
 } slope;
 
-/* ---- which tensors an op answers for
- * ------------------------------------------------------------- */
+/* ---- which tensors an op answers for -------------------------------------------------------- */
 /* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor;
  * as bits.  False if the reference is not of that form. */
 static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
@@ -178,8 +177,7 @@ static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   add_tensor(s, b, op->out, dims, true, stays);
 }
 
-/* ---- one op
- * --------------------------------------------------------------------------------------------- */
+/* ---- one op --------------------------------------------------------------------------------- */
 /* An op without a tensor to count, with too many dims or without points has the empty staircase:
  * nothing held, nothing moved. */
 static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
@@ -219,8 +217,7 @@ static void add_op(slope *s, int o) {
   free(here.step);
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 /* Words of the tensors in no staircase, each once.  False if they exceed 2^63 - 1. */
 static bool rest(slope *s, double *words) {
   const tf_workload *wl = s->wl;

@@ -98,8 +98,7 @@ static double direct_words(const tf_b_op *op, unsigned direct) {
   return words;
 }
 
-/* ---- nested boxes
- * ----------------------------------------------------------------------------------- */
+/* ---- nested boxes --------------------------------------------------------------------------- */
 typedef struct {
   const tf_b_op *op;
   tf_b_stairs *out;

@@ -4,8 +4,7 @@
 
 enum { MOST_SETTINGS = 1 << 16 };
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 /* Settings of the dims of one index: all dims but the longest are enumerated. */
 typedef struct {
   const tf_coords *of; /* [dim] */

@@ -261,8 +261,7 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
   }
 }
 
-/* ---- words that the tree moves ----------------------------------------------------------------
- */
+/* ---- words that the tree moves --------------------------------------------------------------- */
 /* What the loops split, and the steps that they take. */
 typedef struct {
   const double *extent, *steps;

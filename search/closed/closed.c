@@ -96,8 +96,7 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
   return !stopped(c);
 }
 
-/* ---- all of them
- * --------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 static int lowest_floor(const closed *c) {
   int least = c->arch->n_memories - 1;
   for (int o = 0; o < c->wl->n_ops; o++) {
@@ -123,8 +122,7 @@ static void try_all(closed *c) {
         }
 }
 
-/* ---- the result
- * -------------------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------------- */
 static double bound_of(const closed *c) {
   tf_bounds b;
   if (!tf_bounds_of(c->arch, c->real, &b)) return 0;

@@ -67,8 +67,7 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
  * derives it for tensors that one loop reloads; where several do, their factors multiply. */
 double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real);
 
-/* ---- intra-tile parameters ----------------------------------------------------------------------
- */
+/* ---- intra-tile parameters ------------------------------------------------------------------- */
 /* Eq. 3.4, register blocking: an MI x NI block of sums with MII registers for A that gives the most
  * multiply-adds per load as KI grows.  MII divides MI and is at least 2, so that one is loaded
  * while another is used. */
@@ -80,8 +79,7 @@ tf_c_micro tf_c_micro_cpu(int registers);
  * `words`. */
 int tf_c_micro_npu(int lanes, int64_t words);
 
-/* ---- spatial unrolling --------------------------------------------------------------------------
- */
+/* ---- spatial unrolling ----------------------------------------------------------------------- */
 /* Up to two dims on each axis of a mesh, with factors that divide their lengths. */
 typedef struct {
   int n;

@@ -68,8 +68,7 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   return tf_c_held(p, t, d) <= p->capacity[d] * (1 + 1e-12);
 }
 
-/* ---- rounding
- * ------------------------------------------------------------------------------------ */
+/* ---- rounding ------------------------------------------------------------------------------- */
 enum { MOST_DIVISOR = 1 << 20 }; /* largest length whose divisors are searched for */
 
 /* The divisors of n nearest to x: at most x, and above x (0 where there is none). */
@@ -188,8 +187,7 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   return true;
 }
 
-/* ---- intra-tile parameters ----------------------------------------------------------------------
- */
+/* ---- intra-tile parameters ------------------------------------------------------------------- */
 tf_c_micro tf_c_micro_cpu(int registers) {
   tf_c_micro best = {1, 1, 1};
   double density = 0;

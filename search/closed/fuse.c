@@ -72,8 +72,7 @@ static bool worth_cutting(const fuse *f, int l) {
   return false;
 }
 
-/* ---- spatial unrolling --------------------------------------------------------------------------
- */
+/* ---- spatial unrolling ----------------------------------------------------------------------- */
 /* Shared loops that may be spread over instances: those over output dims. */
 static int spreadable(const fuse *f, int *loops) {
   const tf_op *last = &f->ops->wl->ops[f->chain.ops[f->chain.n_ops - 1]];
@@ -140,8 +139,7 @@ static bool choose_spread(fuse *f, int k) {
   return true;
 }
 
-/* ---- the problem
- * ------------------------------------------------------------------------------------ */
+/* ---- the problem ---------------------------------------------------------------------------- */
 /* Eq. 3.7: tiles are multiples of what the ops' meshes take in one step. */
 static void find_lanes(fuse *f, double *lanes) {
   const tf_chain *c = &f->chain;
@@ -190,8 +188,7 @@ static void make_problem(fuse *f, double fraction) {
   }
 }
 
-/* ---- orders
- * --------------------------------------------------------------------------------------------- */
+/* ---- orders --------------------------------------------------------------------------------- */
 typedef struct {
   int n, loops[TF_C_LOOPS], group[TF_C_LOOPS], n_groups;
 } sheaf;
@@ -237,8 +234,7 @@ static bool set_order(fuse *f, int k) {
   return k == 0;
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 static int64_t whole(double x) { return (int64_t)(x + 0.5); }
 
 /* Emits shared Tile d, from the tiles of level d - 1 (level 0: the extents) to those of level d. */
@@ -324,8 +320,7 @@ static tf_build *build_tree(const fuse *f, const tf_c_tiles *t, tf_closed_figure
   return NULL;
 }
 
-/* ---- one order
- * ---------------------------------------------------------------------------------------- */
+/* ---- one order ------------------------------------------------------------------------------ */
 static void describe(const fuse *f, const tf_c_tiles *real, const tf_c_tiles *t,
                      tf_closed_figures *say) {
   const tf_c_problem *p = &f->p;
@@ -384,8 +379,7 @@ bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ct
   return go_on;
 }
 
-/* ---- nothing fused
- * ---------------------------------------------------------------------------------------- */
+/* ---- nothing fused -------------------------------------------------------------------------- */
 bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
   const tf_workload *wl = ops->wl;
   tf_build *b = tf_build_new(ops->arch, wl, NULL);

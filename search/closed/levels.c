@@ -23,8 +23,7 @@ static void gemm_tiles(double m, double l, double capacity, double alpha, double
   }
 }
 
-/* ---- the geometric program
- * ----------------------------------------------------------------------- */
+/* ---- the geometric program ------------------------------------------------------------------ */
 /* The variables: the tile of each loop of the order in each level, of own loops in the last level
  * only; -1: fixed. */
 typedef struct {
@@ -276,8 +275,7 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   return ok;
 }
 
-/* ---- the cost of rounding
- * ---------------------------------------------------------------------------- */
+/* ---- the cost of rounding ------------------------------------------------------------------- */
 /* Calls with each loop whose steps multiply what a use moves at the first level. */
 static double over_steps(const tf_c_problem *p, const tf_c_use *u,
                          double (*factor)(const tf_c_problem *, const tf_c_tiles *, int),
@@ -329,8 +327,7 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real) {
   return limit;
 }
 
-/* ---- the thesis's own case
- * ----------------------------------------------------------------------- */
+/* ---- the thesis's own case ------------------------------------------------------------------ */
 /* Whether this is it: two products with shared m and l (in the order m l or l m), one own loop
  * each, one level, nothing spread or doubled. */
 static bool is_gemm_chain(const tf_c_problem *p, int *m, int *l) {

@@ -56,8 +56,7 @@ void tf_c_describe(const tf_arch *a, int level, double fraction, double instance
   p->rate[d] = isinf(up->read_bw) ? 1e9 * instances : up->read_bw * instances;
 }
 
-/* ---- spatial unrolling
- * ------------------------------------------------------------------------------ */
+/* ---- spatial unrolling ---------------------------------------------------------------------- */
 enum { MOST_FACTOR = 1 << 16 };
 
 static int64_t divisor(int64_t n, int64_t most) {
@@ -208,8 +207,7 @@ void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t 
     lanes[i] = o.floor <= TF_C_LEVELS && left[i] > 0 ? len[i] / left[i] : 1;
 }
 
-/* ---- tiles
- * -------------------------------------------------------------------------------------------- */
+/* ---- tiles ---------------------------------------------------------------------------------- */
 static int slot_of(const tf_op *op, int dim) {
   int i = 0;
   while (op->dims[i] != dim)
@@ -416,8 +414,7 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   return o;
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis) {
   if (trip <= 1 || t->n == TF_C_TILE_LOOPS) return;
   t->dim[t->n] = dim;

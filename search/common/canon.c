@@ -26,8 +26,7 @@ static const char *name_of(tf_arena *a, char kind, int no) {
   return tf_arena_strndup(a, name, strlen(name));
 }
 
-/* ---- the machine
- * ---------------------------------------------------------------------------------- */
+/* ---- the machine ---------------------------------------------------------------------------- */
 /* Whether the first mesh that is no square is longer on Y.  Where a network routes along X first,
  * the axes are not alike. */
 static bool lies(const tf_arch *a) {
@@ -67,8 +66,7 @@ static bool make_arch(tf_canon *c) {
   return true;
 }
 
-/* ---- the workload
- * --------------------------------------------------------------------------------- */
+/* ---- the workload --------------------------------------------------------------------------- */
 static int *inverse(tf_arena *a, const int *from, int n) {
   int *to = TF_ARRAY(a, int, (size_t)n + 1);
   for (int i = 0; to && i < n; i++)
@@ -184,8 +182,7 @@ void tf_canon_free(tf_canon *c) {
   if (c) tf_arena_free(c->arena);
 }
 
-/* ---- trees
- * ---------------------------------------------------------------------------------------- */
+/* ---- trees ---------------------------------------------------------------------------------- */
 static tf_loop loop_as(tf_loop l, const int *dim, bool turned) {
   l.dim = dim[l.dim];
   if (turned && l.axis != TF_TEMPORAL)

@@ -20,8 +20,7 @@ typedef struct {
 static uint64_t mix(uint64_t h, uint64_t v) { return tf_hash(h, &v, sizeof v); }
 static uint64_t mix_int(uint64_t h, int64_t v) { return mix(h, (uint64_t)v); }
 
-/* ---- colours to begin with
- * ------------------------------------------------------------------------ */
+/* ---- colours to begin with ------------------------------------------------------------------ */
 static uint64_t color_of_tensor(const tf_tensor *z) {
   uint64_t h = mix_int(mix_int(TF_HASH_START, z->rank), z->word_bits);
   for (int r = 0; r < z->rank; r++)
@@ -42,8 +41,7 @@ static uint64_t color_of_op(const tf_op *o) {
   return h;
 }
 
-/* ---- rounds
- * ------------------------------------------------------------------------------------------- */
+/* ---- rounds --------------------------------------------------------------------------------- */
 /* Sums are the same in any order of what is added. */
 static uint64_t color_of_index(const sorter *s, const tf_index *x) {
   uint64_t sum = 0;
@@ -119,8 +117,7 @@ static void color(sorter *s) {
     round_of(s);
 }
 
-/* ---- the order
- * ---------------------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------------------ */
 static void put_dim(sorter *s, int d) {
   if (!s->dim_met[d]) s->out->dims[s->n_dims++] = d;
   s->dim_met[d] = true;

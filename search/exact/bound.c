@@ -6,8 +6,7 @@
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
-/* ---- bounds -----------------------------------------------------------------------------------
- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 static double fill(tf_x_worker *w, const int64_t mesh[2], const int32_t *len, int n) {
   uint64_t h = TF_HASH_START;
   h = tf_hash(h, mesh, 2 * sizeof *mesh);

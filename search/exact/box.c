@@ -86,8 +86,7 @@ bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const i
   return false;
 }
 
-/* ---- what siblings leave behind -----------------------------------------------------------------
- */
+/* ---- what siblings leave behind -------------------------------------------------------------- */
 /* Whether a copy of read k that a sibling left may be where Tile x spreads it.  Each spatial loop
  * must move the tensor: a sibling that spreads over a dim which does not move it reduces over that
  * dim, and then drops its copies. */

@@ -16,8 +16,7 @@ static int divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
   return low;
 }
 
-/* ---- how much of a mesh can be filled ----------------------------------------------------------
- */
+/* ---- how much of a mesh can be filled -------------------------------------------------------- */
 enum { AXIS_MOST = 1024 };
 
 /* The largest product up to `room` of one divisor of each length, at most two of them above 1. */
@@ -47,8 +46,7 @@ double tf_x_fill(const int64_t mesh[2], const int32_t *len, int n) {
   return fill < whole ? fill : whole;
 }
 
-/* ---- spatial loops -----------------------------------------------------------------------------
- */
+/* ---- spatial loops --------------------------------------------------------------------------- */
 typedef struct {
   const tf_x_tile *tile;
   const int32_t *len;
@@ -163,8 +161,7 @@ bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor 
   return spread_axis(&c, 0, 0, 0, tile->mesh[0]);
 }
 
-/* ---- as trip counts -----------------------------------------------------------------------------
- */
+/* ---- as trip counts -------------------------------------------------------------------------- */
 static int place_after(const tf_x_tile *tile, int from, int group) {
   while (from < tile->n_places && tile->place[from] != group)
     from++;

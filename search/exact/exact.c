@@ -73,8 +73,7 @@ static double best_of(const solver *v) { return fmin(v->in.value, v->out.value);
  * outside it must be met, too, so that the best of the space is known. */
 static double limit_of(const solver *v) { return fmin(v->in.value, v->out.value * (1 + SAME)); }
 
-/* ---- templates ----------------------------------------------------------------------------------
- */
+/* ---- templates ------------------------------------------------------------------------------- */
 static bool make_templates(solver *v) {
   tf_x_shape s;
   for (int k = 0; v->n_templates < TEMPLATES && tf_x_shape_at(v->arch, v->wl, k, &s); k++) {
@@ -96,8 +95,7 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
   return *w;
 }
 
-/* ---- tasks --------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 /* Evaluations left of the budget. */
 static int64_t left_of(const solver *v) {
   const int64_t most = v->o->budget.max_evals;
@@ -173,8 +171,7 @@ static void report(const solver *v) {
                   (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
-/* ---- heads --------------------------------------------------------------------------------------
- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 static void list_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   tf_x_worker *w = worker_of(v, thread, i);
@@ -208,8 +205,7 @@ static bool list_heads(solver *v) {
   return true;
 }
 
-/* ---- the search below heads
- * ------------------------------------------------------------------------ */
+/* ---- the search below heads ----------------------------------------------------------------- */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   const tf_x_subproblem *h = &v->order[v->next + i];
@@ -280,8 +276,7 @@ static void run(solver *v) {
   }
 }
 
-/* ---- all trip counts
- * ------------------------------------------------------------------------------ */
+/* ---- all trip counts ------------------------------------------------------------------------ */
 /* Boxes that the search over all trip counts may take: of the evaluations that are left, half of
  * them. */
 static int64_t boxes_of(const solver *v) {
@@ -320,8 +315,7 @@ static void run_whole(solver *v, bool bypasses) {
   report(v);
 }
 
-/* ---- the first incumbent, and the result
- * ---------------------------------------------------------- */
+/* ---- the first incumbent, and the result ---------------------------------------------------- */
 /* Takes a mapping to begin with, if it is better.  Takes the tree.  Of a masked workload a value is
  * as `eval` counts: the solver compares with all points, and the best as it stands is put aside. */
 static bool take_start(void *ctx, tf_tree **tree, double value, const tf_figures *f) {

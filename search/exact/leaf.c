@@ -8,8 +8,7 @@
 #include "search/common/objective.h"
 #include "search/exact/state.h"
 
-/* ---- leaves -----------------------------------------------------------------------------------
- */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 /* Memoised by the set of loops with more than one step. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   uint64_t h = TF_HASH_START;

@@ -32,8 +32,7 @@ static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
   return n + 1;
 }
 
-/* ---- the list of shapes ------------------------------------------------------------------------
- */
+/* ---- the list of shapes ---------------------------------------------------------------------- */
 /* Enumerates the scopes below `shared` Tiles: each kind over all ops; where there are fewer runs
  * than ops, also Shar over runs, and Para and Pipe over runs only; and the streamed variants. */
 static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {

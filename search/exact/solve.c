@@ -30,8 +30,7 @@ static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
   return o->after && r->stopped_by != TF_STOP_EXHAUSTED && r->value > r->bound * TF_X_NEAR;
 }
 
-/* ---- ties
- * ------------------------------------------------------------------------------------------- */
+/* ---- ties ----------------------------------------------------------------------------------- */
 /* Breaks ties: solves again for less energy among the mappings whose objective equals the one
  * found, with as many evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the
  * objective stays. */
@@ -70,8 +69,7 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   tf_diags_free(d);
 }
 
-/* ---- masks and padding
- * -------------------------------------------------------------------------------- */
+/* ---- masks and padding ---------------------------------------------------------------------- */
 /* Masked workloads are solved with all points counted, as the search ranks them.  With skipped
  * steps, an open part could leave out more of the decided part, and hardly anything could be
  * pruned.  The mapping found is evaluated with its mask. */
@@ -107,8 +105,7 @@ static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
   return true;
 }
 
-/* ---- the search after
- * --------------------------------------------------------------------------------- */
+/* ---- the search after ----------------------------------------------------------------------- */
 /* Takes a better mapping, which need not lie in the space. */
 static void take_better(tf_solve_result *r, tf_found *f) {
   tf_tree_free(r->tree);
@@ -249,23 +246,20 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
   if (tf_zeros_matter(arch, wl)) { /* what it leaves out by is counted as if there were none */
     tf_fail(d, wl->at, TF_E_LIMIT,
             "the exact solver does not know what zeros save: search finds mappings, and so do the "
-            "formulas (--method "
-            "closed)");
+            "formulas (--method closed)");
     return NULL;
   }
   if (tf_arch_lines(arch)) { /* its least energies and times are of words */
     tf_fail(d, arch->at, TF_E_LIMIT,
             "the exact solver does not know lines and banks ('line'): search finds mappings, and "
-            "so do the formulas "
-            "(--method closed)");
+            "so do the formulas (--method closed)");
     return NULL;
   }
   if (tf_has_peers(
           arch)) { /* its bounds of what is left open would be above what neighbours save */
     tf_fail(d, arch->at, TF_E_LIMIT,
             "the exact solver does not know what neighbours hand on ('peers'): search finds "
-            "mappings, and so do the "
-            "formulas (--method closed)");
+            "mappings, and so do the formulas (--method closed)");
     return NULL;
   }
   return tf_solve_as_canon(solve, arch, wl, o, d);

@@ -137,8 +137,7 @@ static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double val
   return better;
 }
 
-/* ---- phases
- * ------------------------------------------------------------------------------------------ */
+/* ---- phases --------------------------------------------------------------------------------- */
 /* A way to cut the ops into phases, and the best mapping found of it. */
 typedef struct {
   int way;
@@ -258,8 +257,7 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   return best;
 }
 
-/* ---- pairs
- * ------------------------------------------------------------------------------------------- */
+/* ---- pairs ---------------------------------------------------------------------------------- */
 /* Fuses two ops of the best mapping so far that follow each other, where that is better, and goes
  * on from there. */
 static bool by_pairs(const tf_x_start *s, so_far *now) {

@@ -8,8 +8,7 @@
 
 enum { LOOK_EVERY = 256 };
 
-/* ---- a worker ---------------------------------------------------------------------------------
- */
+/* ---- a worker -------------------------------------------------------------------------------- */
 static void mark_loops(tf_x_worker *w) {
   const tf_facts *f = w->t->facts;
   for (int n = 0; n < w->t->tree->n_nodes; n++) {
@@ -76,8 +75,7 @@ void tf_x_state_free(tf_x_state *s) {
 /* Quick evaluations whose effort, but for what is walked, counts as one evaluation more. */
 enum { EFFORT_AN_EVAL = 16 };
 
-/* ---- stopping ---------------------------------------------------------------------------------
- */
+/* ---- stopping -------------------------------------------------------------------------------- */
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
@@ -100,8 +98,7 @@ bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_
   return known;
 }
 
-/* ---- completing -------------------------------------------------------------------------------
- */
+/* ---- completing ------------------------------------------------------------------------------ */
 /* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes
  * what that is. */
 void tf_x_complete(tf_x_worker *w, tf_x_state *s) {

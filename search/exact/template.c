@@ -5,8 +5,7 @@
 #include "search/exact/exact.h"
 #include "search/space/build.h"
 
-/* ---- Tiles ------------------------------------------------------------------------------------
- */
+/* ---- Tiles ----------------------------------------------------------------------------------- */
 static int slot_of(const tf_facts *f, int op, int dim) {
   int o = op < 0 ? f->wl->topo[f->wl->n_ops - 1] : op;
   return f->dim_from[o] + tf_dim_slot(f, o, dim);
@@ -114,8 +113,7 @@ static void add_tiles(tf_x_template *t) {
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;
 }
 
-/* ---- which nodes are closed when
- * ----------------------------------------------------------------- */
+/* ---- which nodes are closed when ------------------------------------------------------------ */
 /* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1:
  * none. */
 static int first_open(const tf_x_template *t, int o, int s, int too) {
@@ -184,8 +182,7 @@ static bool set_stages(tf_x_template *t) {
   return true;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 static bool within_limits(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   int dims[TF_X_DIMS];
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&

@@ -7,8 +7,7 @@
 #include "model/eval/hooks.h"
 #include "search/exact/state.h"
 
-/* ---- choices of a Tile --------------------------------------------------------------------------
- */
+/* ---- choices of a Tile ----------------------------------------------------------------------- */
 /* What the visitor of a Tile's choices needs. */
 typedef struct {
   tf_x_worker *w;
@@ -239,8 +238,7 @@ static double moved_pj(const tf_result *r, double by) {
   return r->energy_pj - r->leakage_pj * (1 + by);
 }
 
-/* ---- the least time of each op ------------------------------------------------------------------
- */
+/* ---- the least time of each op --------------------------------------------------------------- */
 /* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind
  * it. */
 static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
@@ -453,8 +451,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
   free_own(own);
 }
 
-/* ---- entry points ------------------------------------------------------------------------------
- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 static void begin_task(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   w->task = task;
   w->own = NULL;

@@ -43,8 +43,7 @@ typedef struct {
   bypassed models[MODELS];
 } searching;
 
-/* ---- the pool
- * ------------------------------------------------------------------------------------- */
+/* ---- the pool ------------------------------------------------------------------------------- */
 static size_t width(const searching *s) { return 2 * TF_WHOLE_TILES + 2 * (size_t)s->space.n_vars; }
 
 static void load(const searching *s, int32_t at, tf_whole_part *b) {
@@ -73,8 +72,7 @@ static void store(const searching *s, tf_whole_part *b, int32_t at) {
   }
 }
 
-/* ---- the queue
- * ------------------------------------------------------------------------------------ */
+/* ---- the queue ------------------------------------------------------------------------------ */
 static bool before(const node *a, const node *b) {
   return a->bound != b->bound ? a->bound < b->bound
                               : a->no > b->no; /* of equal ones the last: it is the smallest */
@@ -149,8 +147,7 @@ static bool offer(searching *s, tf_whole_part *b, double parent) {
   return push(s, (node){bound, s->no++, at});
 }
 
-/* ---- mappings
- * ------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 static void forget(bypassed *k) {
   tf_model_free(k->model);
   tf_tree_free(k->tree);
@@ -199,8 +196,7 @@ static bool take_apart(searching *s, const node *k) {
   return cut.n > 0 || evaluate(s, &b);
 }
 
-/* ---- the search
- * ----------------------------------------------------------------------------------- */
+/* ---- the search ----------------------------------------------------------------------------- */
 static bool add_root(searching *s) {
   tf_whole_part b;
   tf_whole_all(&s->space, &b);

@@ -62,8 +62,7 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op);
 bool tf_whole_has(const tf_x_template *t, const tf_tree *tree, bool bypasses);
 tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b);
 
-/* ---- boxes, taken apart
- * ------------------------------------------------------------------------------- */
+/* ---- boxes, taken apart --------------------------------------------------------------------- */
 enum { TF_WHOLE_VARS = 4 * TF_WHOLE_TILES * TF_WHOLE_DIMS, TF_WHOLE_ORDERS = 24 };
 /* Of a Tile: no order yet; or none that matters. */
 enum { TF_WHOLE_NO_ORDER = -1, TF_WHOLE_ANY_ORDER = -2 };

@@ -32,8 +32,7 @@ typedef struct {
   int server[TF_WHOLE_TILES + 1][TF_WHOLE_TENSORS];
 } scope;
 
-/* ---- lengths ------------------------------------------------------------------------------------
- */
+/* ---- lengths --------------------------------------------------------------------------------- */
 /* False if in no mapping of the box all steps, and all instances of an axis, begin before the end.
  */
 static bool measure_dim(scope *c, int d) {
@@ -103,8 +102,7 @@ static double work_on(const scope *c, int d) {
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- who holds what
- * ------------------------------------------------------------------------------- */
+/* ---- who holds what ------------------------------------------------------------------------- */
 /* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not.
  */
 static bool holds(const scope *c, int l, int z) {
@@ -178,8 +176,7 @@ static bool fits(const scope *c, int l) {
   return fit;
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 /* The part of a tensor's elements that certainly is in an instance of memory l that sees two steps
  * or more of the loop on dim d of Tile q, which has two steps.  Where a loop further out cuts the
  * dim, that is so in all its full steps; where none does, an instance may have no part in the last
@@ -280,8 +277,7 @@ static double passed_on(const scope *c, const flow *f, int z, int m, traffic *on
   return words;
 }
 
-/* ---- cycles -------------------------------------------------------------------------------------
- */
+/* ---- cycles ---------------------------------------------------------------------------------- */
 /* Steps in which units work: no fewer than the spreads allow dim by dim, nor than the meshes do. */
 static double work_of(const scope *c) {
   const tf_whole_op *op = c->op;
@@ -422,8 +418,7 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   return more(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 /* The time that memory l's port takes over the run. */
 static double time_of_port(const scope *c, int l, const flow *f) {
   traffic w = {0, 0};

@@ -77,8 +77,7 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
   return alike(op, x);
 }
 
-/* ---- mappings of the space
- * ------------------------------------------------------------------------ */
+/* ---- mappings of the space ------------------------------------------------------------------ */
 /* Whether a Tile's temporal loops stand as in the space: each dim once, dims that move all tensors
  * outside, the others group by group. */
 static bool in_groups(const tf_x_tile *x, const tf_node *tile) {

@@ -8,8 +8,7 @@
 
 #define NEARLY 1.1 /* lengths that enter a Tile, before its steps are looked at */
 
-/* ---- boxes
- * ---------------------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
   if (v->axis == TF_WHOLE_BLOCK) return &p->b.block[v->tile][v->dim];
   return v->axis >= 0 ? &p->b.spread[v->tile][v->axis][v->dim] : &p->b.steps[v->tile][v->dim];
@@ -101,8 +100,7 @@ int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
   return -1;
 }
 
-/* ---- spreads
- * -------------------------------------------------------------------------------------- */
+/* ---- spreads -------------------------------------------------------------------------------- */
 /* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a
  * dim is spread along one side at most, what lies on this axis leaves the other. */
 static bool tighten(const tf_whole_space *s, int tile, int axis, tf_whole_box *b) {
@@ -173,8 +171,7 @@ static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box
   return first;
 }
 
-/* ---- bypasses
- * ------------------------------------------------------------------------------------- */
+/* ---- bypasses ------------------------------------------------------------------------------- */
 /* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile
  * `last` is the innermost: it can take all steps, and nothing further in be spread. */
 static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) {
@@ -216,8 +213,7 @@ static int find_either(const tf_whole_space *s, const tf_whole_part *p, int tile
   return -1;
 }
 
-/* ---- parts of a box
- * ------------------------------------------------------------------------------- */
+/* ---- parts of a box ------------------------------------------------------------------------- */
 /* The variable of a kind that is known least, of one Tile, or of all (tile -1); -1: all are single
  * numbers.  *ratio: of its largest to its least number. */
 static int widest(const tf_whole_space *s, tf_whole_part *p, int axis, int tile, double *ratio) {
@@ -293,8 +289,7 @@ tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int
   return laid_out_first(s, v->tile, &p->b) ? TF_WHOLE_KEPT : TF_WHOLE_LAID_OUT_ELSE;
 }
 
-/* ---- the space
- * ------------------------------------------------------------------------------------ */
+/* ---- the space ------------------------------------------------------------------------------ */
 /* All orders of the groups. */
 static void list_orders(tf_whole_space *s, int *order, int n, unsigned used) {
   if (n == s->n_groups) {
@@ -329,8 +324,7 @@ bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_
   return true;
 }
 
-/* ---- mappings
- * ------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 /* Writes one Tile of the only mapping of a box. */
 static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, int64_t *trips) {
   const tf_x_template *t = k->t;

@@ -45,8 +45,7 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   if (is_beyond(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
             "no certificate states leakage, whole accesses, energies of drains, networks with a "
-            "topology or zeros: this"
-            "  machine or workload has some");
+            "topology or zeros: this  machine or workload has some");
     return NULL;
   }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
@@ -54,8 +53,7 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
   if (!tf_diags_errors(d))
     tf_fail(d, wl->at, TF_E_LIMIT,
             "a certificate is of one op whose inputs differ and have plain indices, without mask "
-            "or padding, with 1 to "
-            "%d dims longer than 1, on 2 to %d memories: this is none",
+            "or padding, with 1 to %d dims longer than 1, on 2 to %d memories: this is none",
             TF_WHOLE_DIMS, TF_WHOLE_TILES);
   tf_x_template_free(t);
   return NULL;

@@ -48,8 +48,7 @@ static void add_move(list *l, move m) {
     l->failed = true;
 }
 
-/* ---- a move made
- * ---------------------------------------------------------------------------------------- */
+/* ---- a move made ---------------------------------------------------------------------------- */
 static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
   for (int i = 0; i < m->n_puts; i++)
     if (m->puts[i].node == n && m->puts[i].loop == OUTSIDE)
@@ -97,8 +96,7 @@ static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
   return tf_build_tree(b);
 }
 
-/* ---- the moves there are
- * --------------------------------------------------------------------------------- */
+/* ---- the moves there are -------------------------------------------------------------------- */
 /* Two loops of one dim whose counts make `all` together: other ways to share it, each the first
  * time. */
 static void share(list *l, put a, put b, int64_t all) {
@@ -262,8 +260,7 @@ static void moves_of(list *l) {
     if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
-/* ---- the descent
- * ------------------------------------------------------------------------------------------ */
+/* ---- the descent ---------------------------------------------------------------------------- */
 /* What may be spent, and on what. */
 typedef struct {
   tf_trying *q;

@@ -9,8 +9,7 @@
 #include "search/common/ops.h"
 #include "search/run/driver.h"
 
-/* ---- there
- * ---------------------------------------------------------------------------------------- */
+/* ---- there ---------------------------------------------------------------------------------- */
 /* The problem as it is searched. */
 typedef struct {
   tf_canon *canon;
@@ -41,8 +40,7 @@ static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl,
   return ok || (tf_diags_errors(d) == errors && tf_out_of_memory(d));
 }
 
-/* ---- and back
- * ------------------------------------------------------------------------------------- */
+/* ---- and back ------------------------------------------------------------------------------- */
 /* The mapping in the caller's names.  False if memory ran out. */
 static bool name_found(const tf_canon *c, tf_found *f) {
   tf_tree *mine = tf_canon_back(c, f->tree, NULL);

@@ -5,8 +5,7 @@
 #include "model/input/dims.h"
 #include "model/tree/build.h"
 
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 /* Whether an op below the Tile has the dim, and no temporal loop of the Tile is over it. */
 static bool lacks(const tf_tree *t, int n, int dim) {
   const tf_node *node = &t->nodes[n];

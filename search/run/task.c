@@ -217,8 +217,7 @@ static tf_figures figures_of(const work *w, const tf_brief *b) {
                       b->traffic_words, b->held_words};
 }
 
-/* ---- what to begin with -----------------------------------------------------------------------
- */
+/* ---- what to begin with ---------------------------------------------------------------------- */
 /* The hint for a decision, by its key; TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
@@ -307,8 +306,7 @@ static bool has_left(const work *w) {
   return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST;
 }
 
-/* ---- batches of evaluations ---------------------------------------------------------------------
- */
+/* ---- batches of evaluations ------------------------------------------------------------------ */
 /* Whether evaluate() would only count a row with these figures, and keep nothing of it. */
 static bool changes_nothing(const work *w, const tf_brief *b) {
   const tf_figures f = figures_of(w, b);
@@ -336,8 +334,7 @@ static void evaluate_rows(work *w) {
   w->n_rows = 0;
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------ */
+/* ---- the loop ------------------------------------------------------------------------------- */
 /* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated
  * later in a batch. */
 static double cost_of(void *ctx) {
@@ -467,8 +464,7 @@ static void search(work *w) {
   if (w->masked) count_unknown(w);
 }
 
-/* ---- running a task ----------------------------------------------------------------------------
- */
+/* ---- running a task -------------------------------------------------------------------------- */
 static void from_log(work *w) {
   tf_task *t = w->t;
   const tf_logged *l = t->logged;

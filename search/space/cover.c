@@ -11,8 +11,7 @@
 #include "search/space/build.h"
 #include "search/space/probe.h"
 
-/* ---- once a tree --------------------------------------------------------------------------------
- */
+/* ---- once a tree ----------------------------------------------------------------------------- */
 /* Whether the index begins at 0, given which dims begin at 0. */
 static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
   bool yes = x->c == 0;
@@ -90,8 +89,7 @@ void tf_space_cover(tf_space_build *b) {
   if (!b->bad) t->fast = tf_probe_new(b);
 }
 
-/* ---- during a walk ------------------------------------------------------------------------------
- */
+/* ---- during a walk --------------------------------------------------------------------------- */
 /* The same by the rule of cover itself. */
 static void walk_tree(tf_trips *t) {
   tf_cover_begin(t->cover, t->probe, t->rest);

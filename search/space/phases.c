@@ -29,8 +29,7 @@ static int floor_at(const phases *p, int k) {
   return p->arch->units[tf_ops_unit(p->arch, p->wl, p->wl->topo[k])].below;
 }
 
-/* ---- parts
- * -------------------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 static bool find_parts(phases *p) {
   const tf_workload *wl = p->wl;
   if (wl->n_ops > OPS || wl->n_dims > DIMS || p->arch->n_memories < 2 || !tf_ops_one_end(wl))
@@ -96,8 +95,7 @@ static uint64_t apart(const phases *p) {
   return all;
 }
 
-/* ---- Tiles
- * -------------------------------------------------------------------------------------------- */
+/* ---- Tiles ---------------------------------------------------------------------------------- */
 /* Tiles of memories inside of the outermost have no loops over dims that move everything: nothing
  * is used again. */
 static void open_loop(const phases *p, int dim, tf_axis axis) {
@@ -180,8 +178,7 @@ static void keep_between(const phases *p) {
   }
 }
 
-/* ---- the tree
- * ------------------------------------------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------------------------- */
 int tf_phases_ways(const tf_arch *arch, const tf_workload *wl) {
   phases p = {.arch = arch, .wl = wl};
   return find_parts(&p) ? PASTS << (p.n_parts - 1) : 0;

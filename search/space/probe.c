@@ -45,8 +45,7 @@ struct tf_probe {
   double moves;   /* times products of counts: no shift is larger */
 };
 
-/* ---- written once a tree
- * ---------------------------------------------------------------------------- */
+/* ---- written once a tree -------------------------------------------------------------------- */
 static void add_step(tf_space_build *b, tf_probe *p, step s) {
   if (p->n_steps == p->room) {
     const int room = p->room ? 2 * p->room : 64;
@@ -209,8 +208,7 @@ tf_probe *tf_probe_new(tf_space_build *b) {
   return b->bad ? NULL : p;
 }
 
-/* ---- run
- * ---------------------------------------------------------------------------------------------- */
+/* ---- run ------------------------------------------------------------------------------------ */
 bool tf_probe_can(const tf_probe *p, double product) { return product * p->moves <= 0x1p62; }
 
 static void split(tf_probe *p, const step *s, const int64_t *trips) {

@@ -45,8 +45,7 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
   }
 }
 
-/* ---- dims that all ops share -------------------------------------------------------------------
- */
+/* ---- dims that all ops share ----------------------------------------------------------------- */
 /* Dims of `among` that move what is read by ref. */
 static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
   uint64_t all = 0;
@@ -77,8 +76,7 @@ bool tf_shapes_find_shared(tf_shapes *s) {
   return true;
 }
 
-/* ---- Tiles
- * --------------------------------------------------------------------------------------- */
+/* ---- Tiles ---------------------------------------------------------------------------------- */
 static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   for (int d = 0; d < s->wl->n_dims; d++) {
     int k = (int)tf_rng_below(rng, (uint32_t)d + 1);
@@ -142,8 +140,7 @@ int tf_shapes_seeds(const tf_shapes *s) {
   return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories;
 }
 
-/* ---- variations
- * ------------------------------------------------------------------------------------ */
+/* ---- variations ----------------------------------------------------------------------------- */
 /* Gives a gene that was read another value; false: none was found in a few tries. */
 static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {

@@ -176,8 +176,7 @@ static bool local_search(mcts *s, int steps) {
   return true;
 }
 
-/* ---- backpropagation --------------------------------------------------------------------------
- */
+/* ---- backpropagation ------------------------------------------------------------------------- */
 /* Marks nodes whose children are all explored completely, up the path. */
 static void mark_done(mcts *s) {
   for (int k = s->n_path - 1; k >= 0; k--) {

@@ -11,8 +11,7 @@
 
 static const tf_loc nowhere = {0};
 
-/* ---- the files of the command line
- * ---------------------------------------------------------------- */
+/* ---- the files of the command line ---------------------------------------------------------- */
 static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags *d) {
   bool ok = true;
   s->base.at = TF_ARRAY(s->arena, sweep_input, n + 1);
@@ -105,8 +104,7 @@ static void drop_section(tf_sweep *s) {
   s->base.n = n;
 }
 
-/* ---- validity
- * -------------------------------------------------------------------------------------- */
+/* ---- validity ------------------------------------------------------------------------------- */
 /* The first machine of an architecture, or the first case of a workload, that meets the conditions;
  * -1: none. */
 static int64_t first(const tf_sweep *s, bool machine, int of) {

@@ -20,8 +20,7 @@ static char *join_path(tf_arena *a, const char *folder, const char *path) {
   return out;
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 static const tf_ynode *section(const tf_ynode *root, const char *key) {
   return root->kind == TF_Y_MAP ? tf_ymap_get(root, key) : NULL;
 }
@@ -62,8 +61,7 @@ bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_i
   return out->root != NULL;
 }
 
-/* ---- files that the section names
- * ----------------------------------------------------------------- */
+/* ---- files that the section names ----------------------------------------------------------- */
 typedef struct {
   tf_sweep *s;
   const char *folder;
@@ -156,8 +154,7 @@ static bool load_lists(tf_sweep *s, const char *folder, tf_diags *d) {
   return check_mapping(s, d) && ok;
 }
 
-/* ---- the grid
- * --------------------------------------------------------------------------------------- */
+/* ---- the grid ------------------------------------------------------------------------------- */
 /* Names files by their titles if these are distinct; otherwise by paths. */
 static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, int *n,
                        tf_sweep_file **out) {

@@ -32,8 +32,7 @@ static const char *text_at(sqlite3_stmt *q, int column) {
   return text ? text : "";
 }
 
-/* ---- facts
- * ------------------------------------------------------------------------------------------ */
+/* ---- facts ---------------------------------------------------------------------------------- */
 static const char *fact_of(const tf_sweep *w, const char *key) {
   for (int i = 0; i < w->n_facts; i++)
     if (!strcmp(w->facts[i].key, key)) return w->facts[i].value;
@@ -67,8 +66,7 @@ static void compare_facts(teller *t, const tf_sweep *w) {
   }
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------------ */
+/* ---- files ---------------------------------------------------------------------------------- */
 static int line_length(const char *p) { return (int)strcspn(p, "\r\n"); }
 
 /* Reports where two texts differ first. */
@@ -149,8 +147,7 @@ bool sweep_schema_same(tf_store *s, const tf_sweep *w, tf_diags *d) {
   return !t.failed && t.n == 0;
 }
 
-/* ---- the grid
- * ------------------------------------------------------------------------------------------ */
+/* ---- the grid ------------------------------------------------------------------------------- */
 static const char *copy_text(tf_store *s, const char *text) {
   return tf_arena_strndup(s->arena, text, strlen(text));
 }

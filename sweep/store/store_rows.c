@@ -53,8 +53,7 @@ void sweep_store_undo(tf_store *s) {
   s->in_write = false;
 }
 
-/* ---- writing
- * ---------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 static void bind_real(sqlite3_stmt *q, int at, double v) {
   if (isnan(v))
     sqlite3_bind_null(q, at);
@@ -114,8 +113,7 @@ bool sweep_store_put(tf_store *s, const tf_sweep_row *r, tf_diags *d) {
   return !failed && put_row(s, r, d);
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 static double real_at(sqlite3_stmt *q, int at) {
   return sqlite3_column_type(q, at) == SQLITE_NULL ? NAN : sqlite3_column_double(q, at);
 }
@@ -187,18 +185,15 @@ char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d) {
   return out;
 }
 
-/* ---- exchange
- * --------------------------------------------------------------------------------------- */
+/* ---- exchange ------------------------------------------------------------------------------- */
 bool sweep_store_searched(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx,
                           tf_diags *d) {
   static const char sql[] =
-      "SELECT r.*, m.text FROM (SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2 ") FROM results"
-      "  WHERE point NOT IN (SELECT point FROM searched)) r LEFT JOIN mappings m USING (point)"
-      " UNION ALL"
-      " SELECT r.*, m.text FROM (SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2
-      ") FROM searched) r"
-      "  LEFT JOIN searched_mappings m USING (point)"
-      " ORDER BY point";
+      "SELECT r.*, m.text FROM (SELECT " COLUMNS_2 ", sum IS NOT tf_sum(" COLUMNS_2
+      ") FROM results  WHERE point NOT IN (SELECT point FROM searched)) r LEFT JOIN mappings m "
+      "USING (point) UNION ALL SELECT r.*, m.text FROM (SELECT " COLUMNS_2
+      ", sum IS NOT tf_sum(" COLUMNS_2
+      ") FROM searched) r  LEFT JOIN searched_mappings m USING (point) ORDER BY point";
   return read_rows(s, sql, true, row, ctx, d);
 }
 
@@ -215,12 +210,11 @@ bool sweep_store_exchanged(tf_store *s, bool *so, tf_diags *d) {
 
 bool sweep_store_restore(tf_store *s, tf_diags *d) {
   static const char sql[] =
-      "DELETE FROM mappings WHERE point IN (SELECT point FROM searched);"
-      "DELETE FROM counts WHERE point IN (SELECT point FROM searched);"
-      "INSERT OR REPLACE INTO results SELECT * FROM searched; DELETE FROM searched;"
-      "INSERT INTO mappings SELECT * FROM searched_mappings; DELETE FROM searched_mappings;"
-      "INSERT INTO counts SELECT * FROM searched_counts; DELETE FROM searched_counts; DELETE FROM "
-      "exchange;";
+      "DELETE FROM mappings WHERE point IN (SELECT point FROM searched);DELETE FROM counts WHERE "
+      "point IN (SELECT point FROM searched);INSERT OR REPLACE INTO results SELECT * FROM "
+      "searched; DELETE FROM searched;INSERT INTO mappings SELECT * FROM searched_mappings; DELETE "
+      "FROM searched_mappings;INSERT INTO counts SELECT * FROM searched_counts; DELETE FROM "
+      "searched_counts; DELETE FROM exchange;";
   return tf_db_exec(&s->db, sql, d);
 }
 
@@ -250,39 +244,30 @@ bool sweep_store_note_exchange(tf_store *s, int64_t rows, int64_t improved, tf_d
   return ok;
 }
 
-/* ---- merging
- * ---------------------------------------------------------------------------------------- */
+/* ---- merging -------------------------------------------------------------------------------- */
 /* What this store lacks, or has skipped, of the attached store; with what its searches found, where
  * that was put aside. */
 static const char merge_sql[] =
     "CREATE TEMP TABLE taken AS SELECT o.point FROM other.results o LEFT JOIN main.results r USING "
-    "(point)"
-    " WHERE r.point IS NULL OR (r.state = 'skipped' AND o.state != 'skipped');"
-    "INSERT OR REPLACE INTO main.results SELECT o.* FROM other.results o JOIN taken USING (point);"
-    "INSERT OR REPLACE INTO main.mappings SELECT o.* FROM other.mappings o JOIN taken USING "
-    "(point);"
-    "INSERT OR REPLACE INTO main.counts SELECT o.* FROM other.counts o JOIN taken USING (point);"
-    "INSERT OR REPLACE INTO main.searched SELECT o.* FROM other.searched o JOIN taken USING "
-    "(point);"
-    "INSERT OR REPLACE INTO main.searched_mappings SELECT o.* FROM other.searched_mappings o JOIN "
-    "taken USING (point);"
-    "INSERT OR REPLACE INTO main.searched_counts SELECT o.* FROM other.searched_counts o JOIN "
-    "taken USING (point);";
+    "(point) WHERE r.point IS NULL OR (r.state = 'skipped' AND o.state != 'skipped');INSERT OR "
+    "REPLACE INTO main.results SELECT o.* FROM other.results o JOIN taken USING (point);INSERT OR "
+    "REPLACE INTO main.mappings SELECT o.* FROM other.mappings o JOIN taken USING (point);INSERT "
+    "OR REPLACE INTO main.counts SELECT o.* FROM other.counts o JOIN taken USING (point);INSERT OR "
+    "REPLACE INTO main.searched SELECT o.* FROM other.searched o JOIN taken USING (point);INSERT "
+    "OR REPLACE INTO main.searched_mappings SELECT o.* FROM other.searched_mappings o JOIN taken "
+    "USING (point);INSERT OR REPLACE INTO main.searched_counts SELECT o.* FROM "
+    "other.searched_counts o JOIN taken USING (point);";
 
 /* Rows that the two stores do not share: 0 if both are of one sweep. */
 static const char differ_sql[] =
     "SELECT count(*) FROM (SELECT * FROM (SELECT key, value FROM main.facts EXCEPT SELECT key, "
-    "value FROM other.facts)"
-    " WHERE key <> '" SWEEP_PASSING "'"
-    " UNION ALL SELECT * FROM (SELECT key, value FROM other.facts EXCEPT SELECT key, value FROM "
-    "main.facts)"
-    " WHERE key <> '" SWEEP_PASSING "'"
-    " UNION ALL SELECT * FROM (SELECT role || number, sha256 || file || weight FROM main.files "
-    "EXCEPT"
-    "  SELECT role || number, sha256 || file || weight FROM other.files)"
-    " UNION ALL SELECT * FROM (SELECT role || number, sha256 || file || weight FROM other.files "
-    "EXCEPT"
-    "  SELECT role || number, sha256 || file || weight FROM main.files))";
+    "value FROM other.facts) WHERE key <> '" SWEEP_PASSING
+    "' UNION ALL SELECT * FROM (SELECT key, value FROM other.facts EXCEPT SELECT key, value FROM "
+    "main.facts) WHERE key <> '" SWEEP_PASSING
+    "' UNION ALL SELECT * FROM (SELECT role || number, sha256 || file || weight FROM main.files "
+    "EXCEPT  SELECT role || number, sha256 || file || weight FROM other.files) UNION ALL SELECT * "
+    "FROM (SELECT role || number, sha256 || file || weight FROM other.files EXCEPT  SELECT role || "
+    "number, sha256 || file || weight FROM main.files))";
 
 static bool merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
   bool failed = false;

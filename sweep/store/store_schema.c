@@ -27,22 +27,17 @@
   " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
 
 static const char tables[] =
-    "CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE texts(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE files(role TEXT NOT NULL, number INTEGER NOT NULL, file TEXT NOT NULL, name TEXT "
-    "NOT NULL,"
-    " weight REAL NOT NULL, sha256 TEXT NOT NULL, sum INTEGER, PRIMARY KEY(role, number)) WITHOUT "
-    "ROWID;"
-    "CREATE TABLE axes(axis INTEGER NOT NULL, place INTEGER NOT NULL, param TEXT NOT NULL, of TEXT "
-    "NOT NULL,"
-    " length INTEGER NOT NULL, stride INTEGER NOT NULL, sum INTEGER, PRIMARY KEY(axis, place)) "
-    "WITHOUT ROWID;"
-    "CREATE TABLE axis_values(axis INTEGER NOT NULL, param TEXT NOT NULL, position INTEGER NOT "
-    "NULL,"
-    " value REAL NOT NULL, sum INTEGER, PRIMARY KEY(axis, param, position)) WITHOUT ROWID;"
-    "CREATE TABLE works(work INTEGER PRIMARY KEY, workload INTEGER NOT NULL, weight REAL NOT NULL, "
-    "sum INTEGER);"
-    "CREATE TABLE results" RESULTS "CREATE TABLE mappings" MAPPINGS "CREATE TABLE counts" COUNTS;
+    "CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER) WITHOUT "
+    "ROWID;CREATE TABLE texts(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER) WITHOUT "
+    "ROWID;CREATE TABLE files(role TEXT NOT NULL, number INTEGER NOT NULL, file TEXT NOT NULL, "
+    "name TEXT NOT NULL, weight REAL NOT NULL, sha256 TEXT NOT NULL, sum INTEGER, PRIMARY "
+    "KEY(role, number)) WITHOUT ROWID;CREATE TABLE axes(axis INTEGER NOT NULL, place INTEGER NOT "
+    "NULL, param TEXT NOT NULL, of TEXT NOT NULL, length INTEGER NOT NULL, stride INTEGER NOT "
+    "NULL, sum INTEGER, PRIMARY KEY(axis, place)) WITHOUT ROWID;CREATE TABLE axis_values(axis "
+    "INTEGER NOT NULL, param TEXT NOT NULL, position INTEGER NOT NULL, value REAL NOT NULL, sum "
+    "INTEGER, PRIMARY KEY(axis, param, position)) WITHOUT ROWID;CREATE TABLE works(work INTEGER "
+    "PRIMARY KEY, workload INTEGER NOT NULL, weight REAL NOT NULL, sum INTEGER);CREATE TABLE "
+    "results" RESULTS "CREATE TABLE mappings" MAPPINGS "CREATE TABLE counts" COUNTS;
 
 /* What an exchange of mappings put aside, and of how many rows the last one was. */
 static const char exchanged[] =
@@ -56,8 +51,8 @@ bool sweep_schema_raise(tf_db *db, tf_diags *d) {
                                        "axis_values", "works", "mappings", "counts"};
   char sql[64];
   bool ok = tf_db_exec(db,
-                       "ALTER TABLE results ADD COLUMN mapping_of INTEGER;"
-                       "ALTER TABLE results ADD COLUMN sum INTEGER",
+                       "ALTER TABLE results ADD COLUMN mapping_of INTEGER;ALTER TABLE results ADD "
+                       "COLUMN sum INTEGER",
                        d) &&
             tf_db_seal(db, "results", d) && tf_db_exec(db, exchanged, d);
   for (size_t i = 0; ok && i < sizeof summed / sizeof *summed; i++) {
@@ -165,8 +160,7 @@ static bool put_works(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
   return ok;
 }
 
-/* ---- the view `points`: a column for each param
- * ------------------------------------------------------- */
+/* ---- the view `points`: a column for each param --------------------------------------------- */
 typedef struct {
   char *text;
   size_t len, room;
@@ -208,9 +202,9 @@ static bool make_view(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
   for (int k = 0; k < TF_GOAL_AREA; k++)
     add_sql(&q, ", r.bound_%s", tf_goal_column(k));
   add_sql(&q,
-          ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
-          " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
-          " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
+          ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r JOIN "
+          "files a ON a.role = 'architecture' AND a.number = r.machine / %lld JOIN files w ON "
+          "w.role = 'workload' AND w.number = r.work / %lld",
           (long long)file_stride(g, false), (long long)file_stride(g, true));
   if (g->n_mappings)
     add_sql(&q, " JOIN files m ON m.role = 'mapping' AND m.number = r.work %% %d", g->n_mappings);
@@ -218,8 +212,7 @@ static bool make_view(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
     for (int p = 0; p < g->axes[i].n_params; p++)
       add_sql(&q,
               " JOIN axis_values v%d_%d ON v%d_%d.axis = %d AND v%d_%d.param = '%.200s' AND "
-              "v%d_%d.position = r.%s / %lld "
-              "%% %d",
+              "v%d_%d.position = r.%s / %lld %% %d",
               i, p, i, p, i, i, p, g->axes[i].params[p], i, p,
               g->axes[i].of_workload ? "work" : "machine", (long long)stride_of(g, i),
               g->axes[i].n);

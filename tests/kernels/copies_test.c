@@ -17,8 +17,8 @@ typedef struct {
   bool show;
 } session;
 
-/* ---- points: the class
- * ------------------------------------------------------------------------------- Every element
+/* ---- points: the class --------------------------------------------------------------------------
+ * Every element
  * that a point touches passes through the memory that holds it: so, summed over the levels, reads
  * that serve points are reads less fills, and updates by points are updates less drains, where no
  * network makes one of several. */
@@ -172,17 +172,17 @@ static void one(void *ctx, uint64_t seed) {
   compare(ctx, seed, &by);
 }
 
-/* ---- copies: products whose operand is laid out anew for each tile
- * ------------------------------------------ A product with a panel that has to be packed, or with
+/* ---- copies: products whose operand is laid out anew for each tile ------------------------------
+ * A product with a panel that has to be packed, or with
  * weights that have to be turned, in tiles of a memory M.  Each copy is then a fill of M: the boxes
  * of two steps are the same (then neither copies) or have nothing in common (then both take all of
  * it). */
 
 static char *write_product(tf_rng *g, const char **tensor) {
-  static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  "
-                                "memories:\n  - {name: D, bandwidth: 4}\n"
-                                "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - "
-                                "{name: u, ops: [mac], below: M}\n";
+  static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n"
+                                "  memories:\n  - {name: D, bandwidth: 4}\n"
+                                "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n"
+                                "  - {name: u, ops: [mac], below: M}\n";
   enum { ROOM = 2048 };
   char *text = malloc(ROOM);
   int64_t trip[3], step[3]; /* m, n, k */
@@ -199,8 +199,8 @@ static char *write_product(tf_rng *g, const char **tensor) {
   if (!text) abort();
   int at =
       snprintf(text, ROOM,
-               "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: "
-               "|\n  D for",
+               "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\n"
+               "mapping: |\n  D for",
                machine, (int)(trip[0] * step[0]), (int)(trip[1] * step[1]),
                (int)(trip[2] * step[2]), convolution ? ", r: 3" : "",
                convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");

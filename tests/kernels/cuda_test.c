@@ -160,10 +160,8 @@ int main(int argc, char **argv) {
     draw_each(&some, one_divided, &s);
   }
   printf("cuda and opencl: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld "
-         "with sums in parts, "
-         "%ld wrong; "
-         "%ld mappings refused by "
-         "the tree's rules, %ld that emit refuses\n",
+         "with sums in parts, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit "
+         "refuses\n",
          s.equal, s.staged, s.fragments, s.merged, s.wrong, s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0 ||
          (!plan.only && (s.staged == 0 || s.fragments == 0 || s.merged == 0));

@@ -73,9 +73,8 @@ static void machine(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
-              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, "
-              "relu], below: L2, "
-              "mesh: [16, 4]}\n");
+              "  - {name: L2, bandwidth: 1}\n  compute:\n"
+              "  - {name: u, ops: [mac, add, mul, max, relu], below: L2, mesh: [16, 4]}\n");
 }
 
 /* In groups of channels: a rank of their own in image, weights and output, or (as exporters write
@@ -88,18 +87,19 @@ static void grouped(tf_rng *g, page *p) {
   const int k = parts(v.k, 3), c = parts(v.c, 2), h = (v.p - 1) * v.stride + v.r - v.pad,
             w = (v.q - 1) * v.stride + v.s - v.pad;
   page_say(p,
-           "workload:\n  name: w\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: "
-           "%d}\n  tensors:\n",
+           "workload:\n  name: w\n"
+           "  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n"
+           "  tensors:\n",
            v.n, groups, k, v.p, v.q, c, v.r, v.s);
   if (own_rank)
     page_say(p,
-             "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - "
-             "\"O[n,g,k,p,q] += I[n, g, c, ",
+             "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n"
+             "  - \"O[n,g,k,p,q] += I[n, g, c, ",
              v.pad, v.pad, v.n, groups, c, h, w);
   else
     page_say(p,
-             "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n  ops:\n  - \"O[n,g,k,p,q] += "
-             "I[n, %d*g + c, ",
+             "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n  ops:\n"
+             "  - \"O[n,g,k,p,q] += I[n, %d*g + c, ",
              v.pad, v.pad, v.n, groups * c, h, w, c);
   page_say(p, "%d*p + r - %d, %d*q + s - %d] * ", v.stride, v.pad, v.stride, v.pad);
   if (own_rank)
@@ -139,8 +139,9 @@ static void phases(tf_rng *g, page *p) {
   const int behind = rng_between(g, 0, phases - 1), first = rng_between(g, 0, 1);
   v.c = c;
   page_say(p,
-           "workload:\n  name: w\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: "
-           "%d}\n  tensors:\n",
+           "workload:\n  name: w\n"
+           "  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n"
+           "  tensors:\n",
            v.n, phases, v.k, v.p, v.q, c, v.r, v.s);
   image(p, &v);
   page_say(p, "    F: {pad: [0, 0, 0, %d], shape: [%d, %d, %d, %d]}\n", behind, v.k, c, v.r,
@@ -171,13 +172,14 @@ static void single(tf_rng *g, page *p) {
   if (tf_rng_below(g, 2)) widen(g, &v);
   const char *word = " for";
   page_say(p,
-           "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  "
-           "tensors:\n",
+           "workload:\n  name: w\n"
+           "  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n",
            v.n, v.k, v.p, v.q, v.c, v.r, v.s);
   image(p, &v);
   page_say(p,
-           "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + %d*r - %d, %d*q + %d*s - %d] * "
-           "F[k,c,r,s]\"\nmapping: |\n  L0",
+           "  ops:\n"
+           "  - \"O[n,k,p,q] += I[n, c, %d*p + %d*r - %d, %d*q + %d*s - %d] * F[k,c,r,s]\"\n"
+           "mapping: |\n  L0",
            v.stride, v.apart + 1, v.pad, v.stride, v.apart + 1, v.pad);
   if (tf_rng_below(g, 2)) page_say(p, " for n=%d", v.n), word = "";
   const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word),
@@ -206,9 +208,10 @@ static void chain(tf_rng *g, page *p) {
     return;
   }
   page_say(p,
-           "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, "
-           "x: %d, y: %d, u: %d, "
-           "v: %d}\n  tensors:\n",
+           "workload:\n  name: w\n"
+           "  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, "
+           "v: %d}\n"
+           "  tensors:\n",
            a.k, a.p, a.q, a.c, a.r, a.s, b.k, b.p, b.q, b.r, b.s);
   image(p, &a);
   page_say(p, "    M: {pad: [0, 0, %d, %d]}\n  ops:\n", b.pad, b.pad);

@@ -10,10 +10,10 @@ static void begin(page *p, tf_rng *g) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            tf_rng_below(g, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p,
-           "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, capacity: %d, "
-           "mesh: [2, 1]}\n"
-           "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, max], below: "
-           "L2, mesh: [1, 1]}\n",
+           "  memories:\n  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: %d, mesh: [2, 1]}\n"
+           "  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, max], below: L2, mesh: [1, 1]}\n",
            64 << rng_between(g, 4, 12));
 }
 
@@ -42,8 +42,8 @@ void draw_dealt(page *p, uint64_t seed) {
   cut n = draw_cut(&g, 20, 200, !rows), m = draw_cut(&g, 5, 80, rows);
   const int k = rng_between(&g, 3, 90), k_trip = map ? 1 : rng_between(&g, 1, 3);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"Y[m,n] += X[m,k] * "
-           "%s\"\n",
+           "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n"
+           "  - \"Y[m,n] += X[m,k] * %s\"\n",
            m.extent, n.extent, k, turned ? "W[n,k]" : "W[k,n]");
   if (map) page_say(p, "  - \"Z[m,n] = max(Y[m,n] + B[n], 0)\"\n");
   page_say(p, "mapping: |\n  L0 for m=%d n=%d\n    L0 for m=%d n=%d spatial %c=2@x\n", m.first,

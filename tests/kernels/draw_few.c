@@ -14,8 +14,9 @@ static void begin(page *p, tf_rng *g, bool threads) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            tf_rng_below(g, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p,
-           "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
-           "bandwidth: 1, capacity: %d%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "  memories:\n  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: %d%s}\n  - {name: L2, bandwidth: 1}\n"
+           "  compute:\n"
            "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, "
            "mesh: [1, 1]}\n",
            64 << rng_between(g, 0, 5), threads ? ", mesh: [2, 1]" : "");
@@ -41,8 +42,8 @@ static void linear(page *p, tf_rng *g) {
   const char *w = turned ? "W[n,k]" : "W[k,n]";
   begin(p, g, threads);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"L[m,k] = X[m,k] * "
-           "G[k] - B[m]\"\n",
+           "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n"
+           "  - \"L[m,k] = X[m,k] * G[k] - B[m]\"\n",
            m, n, k);
   page_say(p, "  - \"Y[m,n] += L[m,k] * %s\"\nmapping: |\n", w);
   if (inside) page_say(p, "  L0 for m=%d\n    Seq\n", m_trip);
@@ -100,8 +101,8 @@ static void one_row(page *p, tf_rng *g) {
       p, "  L0\n    Seq\n      L0\n        L1\n          L2 for b=%d h=%d d=%d\n            op L\n",
       bs, hs, d);
   page_say(p,
-           "      L0 for b=%d n=%d d=%d\n        L1\n          L2 for h=%d n=%d d=%d\n            "
-           "op Y\n",
+           "      L0 for b=%d n=%d d=%d\n        L1\n          L2 for h=%d n=%d d=%d\n"
+           "            op Y\n",
            bs, n_trip, d_trip, hs, parts(n, n_trip), parts(d, d_trip));
 }
 

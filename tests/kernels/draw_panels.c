@@ -31,9 +31,10 @@ void draw_panels(page *p, uint64_t seed) {
   const char *const matrix = turned ? "n,k" : "k,n";
   p->len = 0;
   page_say(p,
-           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  "
-           "- {name: L1, "
-           "bandwidth: 1, capacity: %d KiB}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+           "  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: %d KiB}\n"
+           "  - {name: L2, bandwidth: 1}\n  compute:\n"
            "  - {name: u, ops: [mac, add, mul], below: L2, mesh: [1, 1]}\n",
            1 << rng_between(&g, 0, 10));
   page_say(p, "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n", b, m.all,
@@ -44,9 +45,7 @@ void draw_panels(page *p, uint64_t seed) {
            b, m.trip, n.trip, k.trip, of_each(m), of_each(n), of_each(k));
 }
 
-/* ---- zeros
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- zeros ---------------------------------------------------------------------------------- */
 
 static int rounded(int n, int to) { return (n + to - 1) / to * to; }
 
@@ -91,11 +90,12 @@ void draw_thin(page *p, uint64_t seed) {
   const int rest = 4 * rng_between(&g, 1, 8), extent = (m.all + cores - 1) / cores;
   p->len = 0;
   page_say(p,
-           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  "
-           "- {name: L1, mesh: "
-           "[%d, 1], bandwidth: 1, capacity: %d KiB}\n  - {name: L2, bandwidth: 1%s}\n  compute:\n"
-           "  - {name: u, ops: [mac, add, mul, relu], below: L2, mesh: [1, 1]%s}\n  core: "
-           "{l1-resident: %d KiB}\n",
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+           "  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, mesh: [%d, 1], bandwidth: 1, capacity: %d KiB}\n"
+           "  - {name: L2, bandwidth: 1%s}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, mul, relu], below: L2, mesh: [1, 1]%s}\n"
+           "  core: {l1-resident: %d KiB}\n",
            cores, 1 << rng_between(&g, 4, 10), second ? ", skipping: [{target: '*'}]" : "",
            second ? "" : ", skipping: [{}]", 1 << rng_between(&g, 0, 6));
   page_say(p, "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d", b, m.all, n.all, k.all);

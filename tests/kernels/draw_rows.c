@@ -94,20 +94,19 @@ void draw_rows(page *p, uint64_t seed) {
   const int heads = tf_rng_below(&g, 2) ? h : 1, trip = parts(m, tile), left = parts(m, trip);
   const bool made = tf_rng_below(&g, 4) > 0;
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: "
-              "1}\n  - {name: L1, "
-              "bandwidth: 1}\n"
-              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, "
-              "div, max, min, exp, "
-              "neg, relu, select, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+              "  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+              "  - {name: L2, bandwidth: 1}\n  compute:\n"
+              "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select, "
+              "sigmoid, silu], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m,
            l, a, n);
   if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)
     page_say(p, "  - \"%s\"\n", o->expr);
   page_say(p,
-           "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      "
-           "Seq\n",
+           "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n"
+           "    L0\n      Seq\n",
            heads, trip);
   const int rest = h / heads;
   if (made) own(p, "S", rest, left, (dim){"l", l}, (dim){"a", a});

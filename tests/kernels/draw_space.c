@@ -152,8 +152,7 @@ static void workload(page *p, const space *s) {
   page_say(p, "]\"\n");
 }
 
-/* ---- mappings
- * -------------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *name;
@@ -217,8 +216,8 @@ void draw_space(page *p, uint64_t seed) {
   p->len = 0;
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            tf_rng_below(&g, 2) ? DRAW_SMALL_PAGES : "");
-  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, mesh: [2, "
-              "2]}\n  compute:\n"
+  page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n"
+              "  - {name: L1, bandwidth: 1, mesh: [2, 2]}\n  compute:\n"
               "  - {name: u, ops: [mac, add, mul], below: L1, mesh: [16, 4]}\n");
   workload(p, &s);
   mapping(&g, p, &s);

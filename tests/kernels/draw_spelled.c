@@ -62,11 +62,11 @@ void draw_spelled(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            rng_chance(&g, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p,
-           "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1, capacity: "
-           "%d}\n  - {name: L2, "
-           "bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
-           "neg, select], below: "
-           "L2, mesh: [1, 1]}\n",
+           "  memories:\n  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: %d}\n  - {name: L2, bandwidth: 1}\n"
+           "  compute:\n"
+           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, select], below: L2, "
+           "mesh: [1, 1]}\n",
            1 << rng_between(&g, 4, 14));
   draw_spelled_work(p, &g, rng_chance(&g, 3) ? 70 : 20);
 }

@@ -55,9 +55,10 @@ void draw_stream(page *p, uint64_t seed) {
   const char *sees = masked ? condition(&g, text, sizeof text) : NULL;
   p->len = 0;
   page_say(p,
-           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  "
-           "- {name: L1, "
-           "bandwidth: 1, capacity: %d KiB%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+           "  - {name: L0, bandwidth: 1}\n"
+           "  - {name: L1, bandwidth: 1, capacity: %d KiB%s}\n"
+           "  - {name: L2, bandwidth: 1}\n  compute:\n"
            "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select], below: "
            "L2, mesh: [1, 1]}\n",
            1 << rng_between(&g, 0, 12), threads ? ", mesh: [3, 1]" : "");

@@ -10,13 +10,13 @@ static int parts(int n, int by) { return (n + by - 1) / by; }
 
 static void head(page *p) {
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: "
-              "1}\n  - {name: L1, "
-              "bandwidth: 1}\n  - {name: L2, bandwidth: 1}\n"
-              "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, "
-              "select, abs, sqrt, "
-              "tanh, sigmoid, silu, floor, ceil, round, trunc, sin, cos, fmod], below: L2, mesh: "
-              "[1, 1]}\n");
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+              "  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+              "  - {name: L2, bandwidth: 1}\n"
+              "  compute:\n"
+              "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select, abs, "
+              "sqrt, tanh, sigmoid, silu, floor, ceil, round, trunc, sin, cos, fmod], below: L2, "
+              "mesh: [1, 1]}\n");
 }
 
 /* What of the scores counts, by where they stand; some leave rows of which nothing does. */
@@ -42,8 +42,8 @@ static void streamed(page *p, tf_rng *g) {
   const bool mask = tf_rng_below(g, 4) > 0, apart = tf_rng_below(g, 3) == 0,
              divides = tf_rng_below(g, 4) > 0;
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[m,l] += "
-           "Q[m,k]*K[l,k]\n",
+           "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+           "  - S[m,l] += Q[m,k]*K[l,k]\n",
            m, l, k, n);
   if (tf_rng_below(g, 2))
     page_say(p, masks[tf_rng_below(g, N_MASKS)], rng_between(g, 0, l), rng_between(g, 1, 30));
@@ -54,8 +54,8 @@ static void streamed(page *p, tf_rng *g) {
                     : "  - E[m,l] = exp(T[m,l] - X[m])\n");
   if (divides) page_say(p, "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n");
   page_say(p,
-           "  - O[m,n] += %s[m,l] * V[l,n]\nmapping: |\n  L0 for m=%d l=%d\n    L1\n      Seq "
-           "stream X %sO\n",
+           "  - O[m,n] += %s[m,l] * V[l,n]\nmapping: |\n  L0 for m=%d l=%d\n    L1\n"
+           "      Seq stream X %sO\n",
            divides ? "P" : "E", rows, steps, divides ? "Z " : "");
   page_say(p, "        L2 for m=%d l=%d k=%d\n          op S\n", tm, tl, k);
   static const char *const names[] = {"T", "X", "D", "E", "Z", "P"};
@@ -110,9 +110,8 @@ static void one_op(page *p, tf_rng *g) {
   const int i = (int)tf_rng_below(g, N_ALONE), m = rng_between(g, 1, 20), n = rng_between(g, 1, 70),
             r = rng_between(g, 1, 5), cut = rng_between(g, 1, n);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, n: %d, r: %d}\n  ops:\n  - \"%s\"\nmapping: |\n  "
-           "L0 for n=%d\n    "
-           "L1\n      L2 for m=%d n=%d",
+           "workload:\n  name: w\n  dims: {m: %d, n: %d, r: %d}\n  ops:\n  - \"%s\"\n"
+           "mapping: |\n  L0 for n=%d\n    L1\n      L2 for m=%d n=%d",
            m, n, alone[i].dims[2] ? r : 1, alone[i].expr, cut, m, parts(n, cut));
   if (alone[i].dims[2]) page_say(p, " r=%d", r);
   page_say(p, "\n        op T\n");
@@ -124,19 +123,17 @@ static void quotients(page *p, tf_rng *g) {
                                      "D[m] += P[m,l] * P[m,l]"};
   const int m = rng_between(g, 1, 30), l = rng_between(g, 1, 80), n = rng_between(g, 1, 40);
   page_say(p,
-           "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"%s\"\n  - Q[m,l] = "
-           "P[m,l] / D[m]\n  - "
-           "O[m,n] += Q[m,l] * V[l,n]\n",
+           "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n  - \"%s\"\n"
+           "  - Q[m,l] = P[m,l] / D[m]\n  - O[m,n] += Q[m,l] * V[l,n]\n",
            m, l, n, sums[tf_rng_below(g, 4)]);
   page_say(p,
-           "mapping: |\n  L0\n    L1\n      Seq\n        L2 for m=%d l=%d\n          op D\n        "
-           "L2 for m=%d l=%d\n  "
-           "        op Q\n        L2 for m=%d l=%d n=%d\n          op O\n",
+           "mapping: |\n  L0\n    L1\n      Seq\n        L2 for m=%d l=%d\n"
+           "          op D\n        L2 for m=%d l=%d\n          op Q\n"
+           "        L2 for m=%d l=%d n=%d\n          op O\n",
            m, l, m, l, m, l, n);
 }
 
-/* ---- experts, scans, heads cut from one tensor, bytes
- * -------------------------------------------------------- */
+/* ---- experts, scans, heads cut from one tensor, bytes --------------------------------------- */
 
 /* Ops in the order in which they are written: of each its tensor and the letters of its dims. */
 typedef struct {
@@ -447,8 +444,7 @@ static void quantised(page *p, tf_rng *g) {
   mapped(&w, i > 2 && rng_chance(g, 3) ? 0 : dims[0]);
 }
 
-/* ---- norms, windows of keys, convolutions, routing, chains of bytes
- * -------------------------------------------- */
+/* ---- norms, windows of keys, convolutions, routing, chains of bytes ------------------------- */
 
 /* A row over what its elements have in common: of their squares, of their mean and squares at once
  * or in turn; over the last dim, the first, or all but a group's; and a product of the rows. */
@@ -573,9 +569,8 @@ static void transposed(work *w) {
   char tensors[200];
   const int more = stride * taps - window;
   snprintf(tensors, sizeof tensors,
-           "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n    W: {pad: [0, 0, %d, "
-           "%d], shape: [%d, %d, %d, "
-           "%d]}\n",
+           "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n"
+           "    W: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n",
            edge, edge, w->extent['c' - 'a'], w->extent['i' - 'a'], w->extent['j' - 'a'], more, more,
            w->extent['c' - 'a'], w->extent['f' - 'a'], window, window);
   begin(w, tensors);

@@ -63,10 +63,9 @@ static void draw_image_sum(page *p, uint64_t seed) {
             columns = rng_between(&g, 1, 70),
             cut = tf_rng_below(&g, 3) == 0 ? 2 : 1; /* sums in two steps */
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: "
-              "1}\n  - {name: L1, "
-              "bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, "
-              "mesh: [1, 1]}\n");
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+              "  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n  compute:\n"
+              "  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [1, 1]}\n");
   page_say(
       p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d}\n  ops:\n  - \"D[n,c] %s\"\n",
       n, c, rows, columns, of[tf_rng_below(&g, 4)]);
@@ -110,9 +109,9 @@ void draw_window(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n%s",
            tf_rng_below(&lot, 2) ? DRAW_SMALL_PAGES : "");
   page_say(p, "  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
-              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, "
-              "div, max, min, exp, "
-              "neg, relu, sigmoid, silu, select], below: L2, mesh: [1, 1]}\n");
+              "  - {name: L2, bandwidth: 1}\n  compute:\n"
+              "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, sigmoid, "
+              "silu, select], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d, r: %d, s: %d", v.n, v.c,
            v.p, v.q, v.r, v.s);
   if (product) page_say(p, ", k: %d", v.k);

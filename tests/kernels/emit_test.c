@@ -340,11 +340,9 @@ int main(int argc, char **argv) {
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, "
-         "in blocks in %ld, "
-         "prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in "
-         "places in %ld, few rows "
-         "in %ld, b in passing in %ld, rows copied once in %ld, b laid out once if asked in %ld, "
-         "zeros skipped in %ld\n",
+         "in blocks in %ld, prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in "
+         "%ld, panels in places in %ld, few rows in %ld, b in passing in %ld, rows copied once in "
+         "%ld, b laid out once if asked in %ld, zeros skipped in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows,
          s.merged, s.places, s.few, s.streams, s.once, s.offered, s.thin);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);

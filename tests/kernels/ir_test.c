@@ -87,14 +87,14 @@ static void one_few(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_FEW); }
 /* Rows of sums that are a page long, and that a product takes as one: no gaps may be put between
  * them. */
 static bool rows_as_one(void) {
-  static const char text[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  "
-                             "memories:\n  - {name: D, bandwidth: 4}\n"
-                             "  - {name: L, capacity: 1 MiB, bandwidth: 8}\n  compute:\n  - {name: "
-                             "u, ops: [mac, relu], below: L}\n"
-                             "workload:\n  name: w\n  dims: {c: 8, k: 8, p: 2, q: 1024}\n  ops:\n  "
-                             "- \"T[c,p,q] += W[c,k] * I[k,p,q]\"\n"
-                             "  - \"O[c,p,q] = relu(T[c,p,q])\"\nmapping: |\n  D\n    Seq keep "
-                             "T@L\n      L for c=8 p=2 q=1024 k=8\n"
+  static const char text[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n"
+                             "  memories:\n  - {name: D, bandwidth: 4}\n"
+                             "  - {name: L, capacity: 1 MiB, bandwidth: 8}\n  compute:\n"
+                             "  - {name: u, ops: [mac, relu], below: L}\n"
+                             "workload:\n  name: w\n  dims: {c: 8, k: 8, p: 2, q: 1024}\n"
+                             "  ops:\n  - \"T[c,p,q] += W[c,k] * I[k,p,q]\"\n"
+                             "  - \"O[c,p,q] = relu(T[c,p,q])\"\nmapping: |\n  D\n"
+                             "    Seq keep T@L\n      L for c=8 p=2 q=1024 k=8\n"
                              "        op T\n      L for c=8 p=2 q=1024\n        op O\n";
   const tf_text in = {"rows", text, strlen(text)};
   tf_diags *d = tf_diags_new();

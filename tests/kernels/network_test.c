@@ -44,9 +44,7 @@ static bool passes(const tf_emitted *e) {
     n_spread += strstr(e->file[i].text, "#pragma omp parallel") != NULL;
   snprintf(command, sizeof command,
            "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas %s -o test "
-           "test.c network.c g*.c "
-           "-lm >said 2>&1 && ./test "
-           ">>said 2>&1 || { cat said; false; }",
+           "test.c network.c g*.c -lm >said 2>&1 && ./test >>said 2>&1 || { cat said; false; }",
            folder, openmp ? "-fopenmp" : "");
   ok = ok && system(command) == 0;
   snprintf(command, sizeof command,
@@ -75,8 +73,7 @@ static void one(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what is packed beforehand, of plans that are given
- * ----------------------------------------------------- */
+/* ---- what is packed beforehand, of plans that are given ------------------------------------- */
 /* S reads what a group before makes, Y weights alone. */
 static const char mixed[] = "workload:\n"
                             "  name: mixed\n"

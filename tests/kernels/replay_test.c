@@ -222,8 +222,7 @@ static int compare(const char *path, const char *got) {
   free(want);
   if (gone + come)
     printf("%d texts are others than in %s.  To see them: `replay_test %s --write DIR` of both "
-           "builds, and diff -r.  If "
-           "they are meant to be others: TF_UPDATE_GOLDEN=1\n",
+           "builds, and diff -r.  If they are meant to be others: TF_UPDATE_GOLDEN=1\n",
            come, path, path);
   return gone + come > 0;
 }

@@ -52,9 +52,7 @@ static int64_t bytes_of(const setting *t, int z) {
   return whole_words(&t->wl->tensors[z]) * ir_bytes(type);
 }
 
-/* ---- data
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 static double even(tf_rng *g) {
   return (double)tf_rng_below(g, 2000001) / 1000000 - 1;
@@ -156,18 +154,16 @@ static bool read_word(ir_type type, FILE *f, double *v) {
   return true;
 }
 
-/* ---- a kernel and its program
- * -------------------------------------------------------------------------------- */
+/* ---- a kernel and its program --------------------------------------------------------------- */
 
 /* Arguments are pointers with the strides behind each, inputs first: their names do not matter. */
 static void program(FILE *f, const setting *t) {
   int word = 0;
-  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\nint "
-        "main(void) {\n  "
-        "kernel_args args;\n  void *at[64], *work;\n"
-        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n  if (!(work = "
-        "malloc(kernel_workspace()))) return "
-        "2;\n",
+  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        "#include \"kernel.h\"\nint main(void) {\n  kernel_args args;\n"
+        "  void *at[64], *work;\n"
+        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n"
+        "  if (!(work = malloc(kernel_workspace()))) return 2;\n",
         f);
   for (int out = 0; out < 2; out++)
     for (int z = 0; z < t->wl->n_tensors; z++) {
@@ -188,9 +184,8 @@ static void program(FILE *f, const setting *t) {
               (long long)bytes_of(t, z), out ? "stdout" : "stdin");
     }
     if (!out)
-      fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, "
-            "kernel_workspace()) != "
-            "kernel_done) return 4;\n",
+      fputs("    memset(work, 0xff, kernel_workspace());\n"
+            "    if (kernel(&args, work, kernel_workspace()) != kernel_done) return 4;\n",
             f);
   }
   fputs("  }\n  return 0;\n}\n", f);
@@ -230,20 +225,16 @@ static bool compile_and_run(const setting *t, uint64_t seed) {
   const char *seen =
       t->sanitize && !arm ? " -fsanitize=address,undefined -fno-sanitize-recover=all" : "";
   char command[1000];
-  snprintf(command, sizeof command,
-           "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic "
-           "-Wno-pass-failed "
-           "-Werror%s' libkernel.a >said 2>&1 && "
-           "%s -O1%s -o wild wild.c libkernel.a -lm && ASAN_OPTIONS=detect_leaks=0 %s ./wild <in "
-           ">out || { cat said; "
-           "false; }",
-           t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), seen, cc, seen, arm ? arm : "");
+  snprintf(
+      command, sizeof command,
+      "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic "
+      "-Wno-pass-failed -Werror%s' libkernel.a >said 2>&1 && %s -O1%s -o wild wild.c libkernel.a "
+      "-lm && ASAN_OPTIONS=detect_leaks=0 %s ./wild <in >out || { cat said; false; }",
+      t->dir, cc, 2 + (int)draw_lot(seed, "level", 2), seen, cc, seen, arm ? arm : "");
   return system(command) == 0;
 }
 
-/* ---- holding
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- holding -------------------------------------------------------------------------------- */
 
 static void count(session *s, bounded of) {
   if (isnan(of.v))
@@ -423,9 +414,9 @@ static bool one(session *s, uint64_t seed) {
 static void say(const session *s) {
   for (int k = 0; k < KINDS; k++)
     printf("%s%s %ld", k ? ", " : "# right, by kind: ", kinds[k].name, s->right[k]);
-  printf("\nwild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld "
-         "infinite, %ld not a "
-         "number, %ld that nobody can tell\n",
+  printf("\n"
+         "wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld "
+         "infinite, %ld not a number, %ld that nobody can tell\n",
          s->kernels, s->wrong, s->refused, s->finite, s->infinite, s->nan, s->unknown);
 }
 

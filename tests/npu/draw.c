@@ -82,13 +82,11 @@ static void put_arch(drawing *d) {
   put(d,
       "architecture:\n  name: drawn\n  word-bits: 32\n  overlap: %s\n  memories:\n"
       "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
-      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, "
-      "bandwidth: {read: "
-      "64}}\n" NPU_CUBE "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, "
-      "mul, div, max, min, neg, exp, "
-      "log, "
-      "sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, sin, cos, fmod, "
-      "select]}\n",
+      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n"
+      "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
+      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, "
+      "neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, floor, ceil, round, trunc, "
+      "sin, cos, fmod, select]}\n",
       overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2),
       32 << one_of(d, 3));
 }
@@ -99,8 +97,8 @@ static void draw_product(drawing *d) {
   const dim all[4] = {b, m, n, k};
   const bool left = one_of(d, 2), right = one_of(d, 2);
   put(d,
-      "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += "
-      "%s * %s\n",
+      "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n"
+      "  - C[b,m,n] += %s * %s\n",
       b.all, m.all, n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
   put(d, "mapping: |\n  GM");
   put_loops(d, all, 4, 1);
@@ -119,10 +117,10 @@ static void draw_chain(drawing *d) {
   const dim first[2] = {l, k}, second[2] = {n, l};
   const int map = one_of(d, 4), rows = m.one;
   put(d,
-      "workload:\n  name: chain\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - C[m,l] += "
-      "A[m,k] * B[k,l]\n"
-      "  - F[m,l] = %s\n  - E[m,n] += F[m,l] * D[l,n]\nmapping: |\n  GM for m=%d\n    %s keep C@UB "
-      "F@L1\n      L1",
+      "workload:\n  name: chain\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+      "  - C[m,l] += A[m,k] * B[k,l]\n"
+      "  - F[m,l] = %s\n  - E[m,n] += F[m,l] * D[l,n]\nmapping: |\n  GM for m=%d\n"
+      "    %s keep C@UB F@L1\n      L1",
       m.all, l.all, k.all, n.all, maps[map], trips(m.all, rows), one_of(d, 2) ? "Seq" : "Shar");
   const dim inner = {"m", m.zero, rows, rows};
   const dim a[3] = {first[0], first[1], inner}, b[3] = {second[0], second[1], inner};
@@ -141,8 +139,8 @@ static void draw_chain(drawing *d) {
       put(d, "\n        UB bypass A B\n          L0");
       put_blocks(d, &m, &l, &k);
       put(d,
-          "            op C\n      L1%s\n        UB for m=%d l=%d spatial l=64@x\n          op F\n "
-          "     L1",
+          "            op C\n      L1%s\n        UB for m=%d l=%d spatial l=64@x\n"
+          "          op F\n      L1",
           map == 3 && one_of(d, 2) ? " bypass X" : "", rows, trips(l.all, 64));
     }
   }
@@ -152,10 +150,9 @@ static void draw_attention(drawing *d) {
   const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16);
   const int h = 1 + one_of(d, 2), rows = m.one;
   put(d,
-      "workload:\n  name: attention\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - "
-      "S[h,m,l] += Q[h,m,k] * "
-      "K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - D[h,m] += "
-      "P[h,m,l]\n"
+      "workload:\n  name: attention\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n"
+      "  ops:\n  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n"
+      "  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
       "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
       h, m.all, l.all, k.all, k.all);
   put(d, "mapping: |\n  GM for h=%d m=%d\n    Seq keep S@UB X@UB P@UB D@UB R@L1\n", h,
@@ -195,16 +192,15 @@ static void draw_streams(drawing *d) {
   const int h = 1 + one_of(d, 2), keys = *mask ? m.all : l.all + one_of(d, 100);
   const bool near = one_of(d, 2), slopes = one_of(d, 2);
   put(d,
-      "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - "
-      "S[h,m,l] += Q[h,m,k] * "
-      "K[h,l,k]\n",
+      "workload:\n  name: streams\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+      "  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n",
       h, m.all, keys, k.all, n.all);
   if (*mask)
     put(d, "  - T[h,m,l] = select(%s, S[h,m,l] / 4%s, -inf)\n", mask,
         slopes ? " - A[h] * abs(m - l)" : "");
   put(d,
-      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s(%s[h,m,l] - X[h,m]))\n  - D[h,m] += "
-      "P[h,m,l]\n"
+      "  - X[h,m] max= %s[h,m,l]\n  - P[h,m,l] = exp(%s(%s[h,m,l] - X[h,m]))\n"
+      "  - D[h,m] += P[h,m,l]\n"
       "  - R[h,m,l] = %s\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
       scores, one_of(d, 3) ? "" : "0.5 * ", scores, shares[one_of(d, 8)]);
   put(d, "mapping: |\n  GM for h=%d m=%d", h, trips(m.all, m.one));
@@ -260,10 +256,10 @@ static void draw_conv(drawing *d) {
   const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
   const dim all[8] = {n, g, k, y.out, x.out, c, y.tap, x.tap};
   put(d,
-      "workload:\n  name: conv\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n "
-      " tensors:\n"
-      "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - O[n,g,k,p,q] += "
-      "I[n,g,c, ",
+      "workload:\n  name: conv\n"
+      "  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n"
+      "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n"
+      "  - O[n,g,k,p,q] += I[n,g,c, ",
       n.all, g.all, k.all, y.out.all, x.out.all, c.all, y.tap.all, x.tap.all, y.pad, x.pad, n.all,
       g.all, c.all, y.size, x.size);
   put_index(d, &y);
@@ -319,9 +315,8 @@ static void draw_border(drawing *d) {
   const int rows = 1 + one_of(d, y.out.all), taps = one_of(d, 3) ? y.tap.all : 1;
   char read[80];
   put(d,
-      "workload:\n  name: border\n  dims: {c: %d, p: %d, q: %d, r: %d, s: %d}\n  tensors:\n    I: "
-      "{pad: [0, %d, %d], "
-      "shape: [%d, %d, %d]}\n  ops:\n  - ",
+      "workload:\n  name: border\n  dims: {c: %d, p: %d, q: %d, r: %d, s: %d}\n"
+      "  tensors:\n    I: {pad: [0, %d, %d], shape: [%d, %d, %d]}\n  ops:\n  - ",
       c.all, y.out.all, x.out.all, y.tap.all, x.tap.all, y.pad, x.pad, c.all, y.size, x.size);
   snprintf(read, sizeof read, "I[c, %d*p + %d*r - %d, %d*q + %d*s - %d]", y.stride, y.apart, y.pad,
            x.stride, x.apart, x.pad);

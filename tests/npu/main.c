@@ -33,8 +33,7 @@ static void note(errors *e, double off) {
   if (CHECK(e->n < MOST_CASES)) e->off[e->n++] = off;
 }
 
-/* ---- one program
- * --------------------------------------------------------------------------------------------- */
+/* ---- one program ---------------------------------------------------------------------------- */
 static int tensor_of(const tf_workload *wl, const char *name) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (!strcmp(wl->tensors[z].name, name)) return z;
@@ -144,9 +143,7 @@ static bool words_agree(const test_case *e, const tf_npu_result *r, const char *
   return ok;
 }
 
-/* ---- flags
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- flags ---------------------------------------------------------------------------------- */
 /* The program without its k-th wait, and the set that it is for; NULL: there are not so many. */
 static tf_npu *without(const tf_npu *p, size_t k) {
   size_t at = 0, n = 0;
@@ -189,9 +186,7 @@ static void plant(const test_case *e, const tf_npu *p, uint64_t seed, tally *t) 
   (void)e;
 }
 
-/* ---- cases
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- cases ---------------------------------------------------------------------------------- */
 static bool text_again(const tf_npu *p, tf_diags *d) {
   char *once = tf_npu_text(p);
   const tf_text text = {"kernel.npu", once, strlen(once)};
@@ -306,125 +301,115 @@ static void draw_case(uint64_t seed, tally *t, bool loud) {
 /* Rows that the border clips less from step to step: the image's tile is largest in the third, not
  * at either end. */
 static const char clipped[] =
-    "architecture:\n  name: clipped\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: "
-    "{read: 32, write: 32}}\n"
+    "architecture:\n  name: clipped\n  word-bits: 32\n  memories:\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {k: 16, p: 10, q: 16, c: 16, r: 5}\n  tensors:\n"
-    "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 2, q] * "
-    "F[k,c,r]\n"
-    "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n        op "
-    "O\n";
+    "    I: {pad: [0, 2, 0], shape: [16, 10, 16]}\n  ops:\n"
+    "  - O[k,p,q] += I[c, p + r - 2, q] * F[k,c,r]\n"
+    "mapping: |\n  GM for p=10\n    L1 for r=5\n      L0 spatial q=16@x k=16@y c=16@x\n"
+    "        op O\n";
 
 /* Steps that read padding alone, and leave nothing for those that follow. */
 static const char beside[] =
-    "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: "
-    "32, write: 32}}\n"
+    "architecture:\n  name: beside\n  word-bits: 32\n  memories:\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {k: 16, p: 2, q: 64, c: 16, r: 2, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n  - O[k,p,q] += I[c, p + r - 1, 2*q + s "
-    "- 1] * "
-    "F[k,c,r,s]\n"
-    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n      L0 for q=2 s=3 spatial q=16@x k=16@y "
-    "c=16@x\n"
+    "    I: {pad: [0, 1, 1], shape: [16, 1, 127]}\n  ops:\n"
+    "  - O[k,p,q] += I[c, p + r - 1, 2*q + s - 1] * F[k,c,r,s]\n"
+    "mapping: |\n  GM for q=2 r=2 p=2\n    L1 bypass O\n"
+    "      L0 for q=2 s=3 spatial q=16@x k=16@y c=16@x\n"
     "        op O\n";
 
 /* Of the blocks of rows only the third sees two blocks of keys, so that its sums alone are
  * corrected. */
 static const char third[] =
-    "architecture:\n  name: third\n  word-bits: 32\n  memories:\n  - {name: GM, bandwidth: {read: "
-    "32, write: 32}}\n"
+    "architecture:\n  name: third\n  word-bits: 32\n  memories:\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
     "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, ops: [add, sub, mul, div, max, exp, select], below: UB, mesh: [64, 1], "
     "rate: 1}\n"
-    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n  - S[m,l] += Q[m,k] "
-    "* K[l,k]\n"
+    "workload:\n  name: window\n  dims: {m: 64, l: 64, k: 16, n: 16}\n  ops:\n"
+    "  - S[m,l] += Q[m,k] * K[l,k]\n"
     "  - T[m,l] = select(l <= m and m - l < 8, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
-    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n  - O[m,n] "
-    "+= R[m,l] * "
-    "V[l,n]\n"
-    "mapping: |\n  GM for m=4 l=2\n    L1\n      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB "
-    "R@L1\n"
-    "        L1 for l=2\n          UB bypass Q K\n            L0 spatial m=16@x l=16@y k=16@x\n    "
-    "          "
-    "op S\n"
-    "        UB for m=16 l=2 spatial l=16@x\n          op T\n        UB for m=16 l=2 spatial "
-    "l=16@x\n         "
-    " op X\n"
-    "        UB for m=16 l=2 spatial l=16@x\n          op P\n        UB for m=16 l=2 spatial "
-    "l=16@x\n         "
-    " op D\n"
+    "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n"
+    "  - O[m,n] += R[m,l] * V[l,n]\n"
+    "mapping: |\n  GM for m=4 l=2\n    L1\n"
+    "      Seq stream X D O keep S@UB T@UB X@UB P@UB D@UB R@L1\n"
+    "        L1 for l=2\n          UB bypass Q K\n"
+    "            L0 spatial m=16@x l=16@y k=16@x\n              op S\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op T\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op X\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op P\n"
+    "        UB for m=16 l=2 spatial l=16@x\n          op D\n"
     "        UB for m=16 l=2 spatial l=16@x\n          op R\n"
     "        L1 for l=2\n          L0 spatial m=16@x n=16@y l=16@x\n            op O\n";
 
 /* Loops of more steps than the clock looks at. */
 static const char steps[] =
     "architecture:\n  name: steps\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 256 KiB, "
-    "bandwidth: {read: 256}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "  - {name: L1, capacity: 256 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
-    "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n  - C[m,n] += A[m,k] * "
-    "B[k,n]\n"
-    "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n      L0 spatial m=16@x n=16@y k=16@x\n       "
-    " op C\n";
+    "workload:\n  name: product\n  dims: {m: 330, n: 30, k: 230}\n  ops:\n"
+    "  - C[m,n] += A[m,k] * B[k,n]\n"
+    "mapping: |\n  GM for m=21\n    L1 for n=2 k=15\n"
+    "      L0 spatial m=16@x n=16@y k=16@x\n        op C\n";
 
 /* Rows of which one child makes all but the last element, another that one, which begins where
  * operands may: neither waits for the other. */
 static const char ends[] =
     "architecture:\n  name: ends\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 512 KiB, "
-    "bandwidth: {read: 64}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "  - {name: L1, capacity: 512 KiB, bandwidth: {read: 64}}\n"
     "  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n" NPU_CUBE
     "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add]}\n"
     "workload:\n  name: conv\n  dims: {n: 4, k: 32, p: 2, q: 17, c: 32, r: 1, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n  - O[n,k,p,q] += I[n, c, p + r, "
-    "2*q + s "
-    "- 2] * "
-    "F[r,s,k,c]\n"
-    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n      L0 for n=1 spatial q=16@x "
-    "k=16@y "
-    "c=16@x\n"
+    "    I: {pad: [0, 0, 0, 2], shape: [4, 32, 2, 31]}\n  ops:\n"
+    "  - O[n,k,p,q] += I[n, c, p + r, 2*q + s - 2] * F[r,s,k,c]\n"
+    "mapping: |\n  GM for p=2 n=2\n    L1 for s=3 n=2 c=2 k=2 q=2\n"
+    "      L0 for n=1 spatial q=16@x k=16@y c=16@x\n"
     "        op O\n";
 
-/* ---- mappings of its own
- * --------------------------------------------------------------------------------------- */
+/* ---- mappings of its own -------------------------------------------------------------------- */
 static const char line[] =
     "architecture:\n  name: line\n  word-bits: 16\n  overlap: double-buffer\n  memories:\n"
-    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n  - {name: L1, capacity: 64 KiB, bandwidth: "
-    "{read: 256}}\n"
+    "  - {name: GM, bandwidth: {read: 32, write: 32}}\n"
+    "  - {name: L1, capacity: 64 KiB, bandwidth: {read: 256}}\n"
     "  - {name: UB, capacity: 64 KiB, bandwidth: {read: 128}}\n" NPU_SMALL_CUBE
     "  - {name: vector, ops: [add, sub, mul, div, max, exp, relu, select], below: UB, mesh: [64, "
-    "1], rate: "
-    "1}\n";
+    "1], rate: 1}\n";
 
 static const char *const workloads[] = {
-    "workload:\n  name: product\n  dims: {m: 150, n: 70, k: 90}\n  ops:\n  - C[m,n] += A[m,k] * "
-    "B[k,n]\n",
+    "workload:\n  name: product\n  dims: {m: 150, n: 70, k: 90}\n  ops:\n"
+    "  - C[m,n] += A[m,k] * B[k,n]\n",
     "workload:\n  name: conv\n  dims: {n: 2, k: 24, p: 14, q: 14, c: 20, r: 3, s: 3}\n  tensors:\n"
     "    I: {pad: [0, 0, 1, 1], shape: [2, 20, 28, 28]}\n  ops:\n"
     "  - O[n,k,p,q] += I[n, c, 2*p + r - 1, 2*q + s - 1] * F[k,c,r,s]\n",
     "workload:\n  name: separable\n  dims: {k: 24, p: 12, q: 12, c: 18, r: 3, s: 3}\n  tensors:\n"
-    "    I: {pad: [0, 1, 1], shape: [18, 12, 12]}\n  ops:\n  - D[c,p,q] += I[c, p + r - 1, q + s - "
-    "1] * W[c,r,s]\n"
+    "    I: {pad: [0, 1, 1], shape: [18, 12, 12]}\n  ops:\n"
+    "  - D[c,p,q] += I[c, p + r - 1, q + s - 1] * W[c,r,s]\n"
     "  - E[c,p,q] = relu(D[c,p,q])\n  - O[k,p,q] += E[c,p,q] * F[k,c]\n",
-    "workload:\n  name: chain\n  dims: {m: 80, l: 50, k: 40, n: 30}\n  ops:\n  - C[m,l] += A[m,k] "
-    "* B[k,l]\n"
+    "workload:\n  name: chain\n  dims: {m: 80, l: 50, k: 40, n: 30}\n  ops:\n"
+    "  - C[m,l] += A[m,k] * B[k,l]\n"
     "  - F[m,l] = exp(C[m,l] * 0.125)\n  - E[m,n] += F[m,l] * D[l,n]\n",
     "workload:\n  name: attention\n  dims: {h: 2, m: 40, l: 72, k: 32, n: 32}\n  ops:\n"
-    "  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - "
-    "X[h,m])\n"
-    "  - D[h,m] += P[h,m,l]\n  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * "
-    "V[h,l,n]\n",
+    "  - S[h,m,l] += Q[h,m,k] * K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n"
+    "  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
+    "  - D[h,m] += P[h,m,l]\n  - R[h,m,l] = P[h,m,l] / D[h,m]\n"
+    "  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
     /* so many keys that UB does not hold a block of rows, of which each sums more than binary16
        could */
     "workload:\n  name: keys\n  dims: {m: 20, l: 2500, k: 16, n: 16}\n  ops:\n"
-    "  - S[m,l] += Q[m,k] * K[l,k]\n  - T[m,l] = select(l <= m + 2480, S[m,l], -inf)\n  - X[m] "
-    "max= T[m,l]\n"
+    "  - S[m,l] += Q[m,k] * K[l,k]\n  - T[m,l] = select(l <= m + 2480, S[m,l], -inf)\n"
+    "  - X[m] max= T[m,l]\n"
     "  - P[m,l] = exp(T[m,l] - X[m])\n  - D[m] += P[m,l]\n  - R[m,l] = P[m,l] / D[m]\n"
     "  - O[m,n] += R[m,l] * V[l,n]\n"};
 
@@ -506,8 +491,8 @@ static void given_case(void) {
     const char *mapping = k ? open : closed;
     char text[1024];
     snprintf(text, sizeof text,
-             "workload:\n  name: product\n  dims: {m: 128, n: 96, k: 256}\n  ops:\n  - C[m,n] += "
-             "A[m,k] * B[k,n]\n%s",
+             "workload:\n  name: product\n  dims: {m: 128, n: 96, k: 256}\n  ops:\n"
+             "  - C[m,n] += A[m,k] * B[k,n]\n%s",
              mapping);
     test_case e = case_of(arch, text);
     double first, last;
@@ -618,12 +603,12 @@ static void convs_fused_case(void) {
 static const char turns[] =
     "architecture:\n  name: array\n  word-bits: 32\n  overlap: double-buffer\n  memories:\n"
     "  - {name: DRAM, bandwidth: {read: 4, write: 4}, issue: 6}\n"
-    "  - {name: Buffer, capacity: 64 KiB, bandwidth: {read: 32}}\n  - {name: Reg, mesh: [16, 16], "
-    "capacity: 3}\n"
+    "  - {name: Buffer, capacity: 64 KiB, bandwidth: {read: 32}}\n"
+    "  - {name: Reg, mesh: [16, 16], capacity: 3}\n"
     "  compute:\n  - {name: matrix, ops: [mac], below: Reg, rate: 1, pipeline: 56}\n"
     "  - {name: vector, ops: [relu], below: Buffer, mesh: [16, 3], rate: 1, pipeline: 10}\n"
-    "workload:\n  name: chain\n  dims: {m: 224, l: 48, k: 32, n: 40}\n  ops:\n  - C[m,l] += A[m,k] "
-    "* B[k,l]\n"
+    "workload:\n  name: chain\n  dims: {m: 224, l: 48, k: 32, n: 40}\n  ops:\n"
+    "  - C[m,l] += A[m,k] * B[k,l]\n"
     "  - F[m,l] = relu(C[m,l])\n  - E[m,n] += F[m,l] * D[l,n]\n"
     "mapping: |\n  DRAM for m=7\n    Seq keep C@Buffer F@Buffer\n      DRAM for k=2\n"
     "        Buffer for k=1 m=2 l=48 spatial m=16@x k=16@y\n          Reg\n            op C\n"
@@ -658,14 +643,15 @@ static void turns_case(void) {
 
 /* Each op through global memory; the left operand of the first takes all of L0A for two slots, of
  * which the second op, which comes later, reads what the first makes. */
-static const char later[] = "workload:\n  name: later\n  dims: {m: 256, k: 256, l: 16, n: 16}\n  "
-                            "ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+static const char later[] = "workload:\n  name: later\n"
+                            "  dims: {m: 256, k: 256, l: 16, n: 16}\n  ops:\n"
+                            "  - C[m,l] += A[m,k] * B[k,l]\n"
                             "  - E[m,n] += C[m,l] * D[l,n]\n"
-                            "mapping: |\n  GM\n    Seq\n      GM for m=4\n        L1 for m=4 k=2\n "
-                            "         L0 for k=8 spatial m=16@x l=16@y "
-                            "k=16@x\n"
-                            "            op C\n      GM for m=4\n        L1 for m=4\n          L0 "
-                            "spatial m=16@x n=16@y l=16@x\n"
+                            "mapping: |\n  GM\n    Seq\n      GM for m=4\n"
+                            "        L1 for m=4 k=2\n"
+                            "          L0 for k=8 spatial m=16@x l=16@y k=16@x\n"
+                            "            op C\n      GM for m=4\n        L1 for m=4\n"
+                            "          L0 spatial m=16@x n=16@y l=16@x\n"
                             "            op E\n";
 
 /* An operand has the bytes of another child's, though that child touches its tensor elsewhere: two
@@ -721,10 +707,10 @@ static void parts_case(void) {
 }
 
 /* A product row by row, of more instructions than a program may have. */
-static const char rows[] = "workload:\n  name: rows\n  dims: {m: 701, k: 701, n: 701}\n  ops:\n  - "
-                           "C[m,n] += A[m,k] * B[k,n]\n"
-                           "mapping: |\n  GM for m=701 n=44 k=11\n    L1\n      L0 for k=4 spatial "
-                           "n=16@y k=16@x\n        op C\n";
+static const char rows[] = "workload:\n  name: rows\n  dims: {m: 701, k: 701, n: 701}\n"
+                           "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+                           "mapping: |\n  GM for m=701 n=44 k=11\n    L1\n"
+                           "      L0 for k=4 spatial n=16@y k=16@x\n        op C\n";
 
 /* That it is too long is told by a few hundred instructions, by none of which it is timed. */
 static void long_case(void) {
@@ -748,8 +734,8 @@ static void long_case(void) {
 static void odd_case(void) {
   static const char attention[] =
       "workload:\n  name: attention\n  dims: {h: 4, m: 701, l: 701, a: 80, n: 80}\n  ops:\n"
-      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n  - E[h,m,l] = exp(S[h,m,l] "
-      "- X[h,m])\n"
+      "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n"
+      "  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n"
       "  - Z[h,m] += E[h,m,l]\n  - O[h,m,n] += E[h,m,l] / Z[h,m] * V[h,l,n]\n";
   size_t len;
   char *arch = case_file("arch-specs/npu.yaml", &len);
@@ -767,13 +753,13 @@ static void odd_case(void) {
  * on at its own pace). */
 static void check_catching_up(void) {
   static const char mapping[] =
-      "mapping: |\n  GM for p=56\n    Seq keep D@UB A@L1 E@UB\n      L1 for c=32 p=2 r=3\n        "
-      "UB bypass I F\n"
+      "mapping: |\n  GM for p=56\n    Seq keep D@UB A@L1 E@UB\n"
+      "      L1 for c=32 p=2 r=3\n        UB bypass I F\n"
       "          L0 for q=7 spatial q=16@x s=3@x\n            op D\n      L1 bypass D\n"
-      "        UB for c=32 p=2 spatial q=112@x\n          op A\n      L1 for p=2\n        UB "
-      "bypass A G\n"
-      "          L0 for q=7 k=4 c=2 spatial q=16@x k=16@y c=16@x\n            op E\n      L1 "
-      "bypass E Y\n"
+      "        UB for c=32 p=2 spatial q=112@x\n          op A\n      L1 for p=2\n"
+      "        UB bypass A G\n"
+      "          L0 for q=7 k=4 c=2 spatial q=16@x k=16@y c=16@x\n            op E\n"
+      "      L1 bypass E Y\n"
       "        UB for k=64 p=2 spatial q=112@x\n          op Y\n";
   size_t n;
   char *arch = case_file("arch-specs/npu.yaml", &n),

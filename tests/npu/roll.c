@@ -9,8 +9,7 @@
 #include "base/rng.h"
 #include "tests/unit/check.h"
 
-/* ---- the slow twin
- * ----------------------------------------------------------------------------------------- */
+/* ---- the slow twin -------------------------------------------------------------------------- */
 static void move(int64_t *at, int64_t step[NPU_DEPTH], const int64_t *loop, int depth) {
   for (int k = 0; k < depth; k++)
     *at += step[k] * loop[k];
@@ -60,13 +59,12 @@ bool roll_is_same(const tf_npu *looped, const tf_npu *flat) {
   return same;
 }
 
-/* ---- nests
- * -------------------------------------------------------------------------------------------------------
- */
-static const char machine[] = "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\nmemory "
-                              "UB bytes 65536 align 2\nqueue in\nqueue on\n"
-                              "queue vec\npath GM L1 in words 8 latency 0\npath L1 UB on words 8 "
-                              "latency 0\nvector vec UB lanes 16 latency 0\n"
+/* ---- nests ---------------------------------------------------------------------------------- */
+static const char machine[] = "machine m\nmemory GM align 1\nmemory L1 bytes 65536 align 2\n"
+                              "memory UB bytes 65536 align 2\nqueue in\nqueue on\n"
+                              "queue vec\npath GM L1 in words 8 latency 0\n"
+                              "path L1 UB on words 8 latency 0\n"
+                              "vector vec UB lanes 16 latency 0\n"
                               "tensor A f16 64 in\ntensor B f16 64 out\n";
 
 typedef struct {
@@ -144,7 +142,8 @@ static const char nest[] =
     "for i0 3\n  copy L1[64*i0]:f16 A[0+2*i0]:f16 1:1:1 @A\n  for i1 4\n    set in on 0\n"
     "    wait in on 0\n    for i2 5\n      for i3 4\n"
     "        load UB[32*i1+-4*i2+1024*i3]:f32 L1[64*i0+2*i3]:f16 at -1+1*i0+2*i2 0+3*i3 in 9 9 "
-    "4:1:1:1:0\n        set on vec 1\n"
+    "4:1:1:1:0\n"
+    "        set on vec 1\n"
     "      end\n      barrier\n    end\n    add UB[0+32*i1]:f32 UB[0]:f32 1 8:1:1:0\n  end\nend\n";
 
 bool roll_check(int cases) {

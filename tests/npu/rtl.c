@@ -29,12 +29,12 @@ static const char *const with_pass =
     "workload:\n  name: fused-gemm\n  dims: {m: %ld, l: %ld, k: %ld, n: %ld}\n  ops:\n"
     "  - C[m,l] += A[m,k] * B[k,l]\n  - F[m,l] = C[m,l]\n  - E[m,n] += F[m,l] * D[l,n]\n"
     "mapping: |\n  DRAM for m=%ld\n    Seq keep C@Buffer F@Buffer\n"
-    "      DRAM for k=%ld\n        Buffer for k=%ld m=%ld l=%ld spatial m=16@x k=16@y\n          "
-    "Reg\n"
+    "      DRAM for k=%ld\n        Buffer for k=%ld m=%ld l=%ld spatial m=16@x k=16@y\n"
+    "          Reg\n"
     "            op C\n"
     "      Buffer for m=%ld l=%ld spatial l=16@x\n        op F\n"
-    "      DRAM for l=%ld\n        Buffer for l=%ld m=%ld n=%ld spatial m=16@x l=16@y\n          "
-    "Reg\n"
+    "      DRAM for l=%ld\n        Buffer for l=%ld m=%ld n=%ld spatial m=16@x l=16@y\n"
+    "          Reg\n"
     "            op E\n";
 
 static double check_row(const tf_text *arch, const long *r) {

@@ -71,8 +71,7 @@ void find_moves(oracle *o) {
     }
 }
 
-/* ---- words held (SEMANTICS D12) -----------------------------------------------------------------
- */
+/* ---- words held (SEMANTICS D12) -------------------------------------------------------------- */
 
 static int64_t twice(const oracle *o, int level) {
   return o->arch->memories[level].double_buffered || (o->part && o->part->double_buffered) ? 2 : 1;
@@ -173,8 +172,7 @@ void find_peaks(oracle *o) {
   find_parts(o);
 }
 
-/* ---- energy (docs/SEMANTICS.md section 6) -------------------------------------------------------
- */
+/* ---- energy (docs/SEMANTICS.md section 6) ---------------------------------------------------- */
 
 /* What leaks in a cycle: all instances that the machine has, or those in use. */
 static double leak_pj(const oracle *o) {

@@ -52,8 +52,7 @@ int rng_between(tf_rng *g, int lo, int hi) {
 
 bool rng_chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
-/* ---- mappings
- * -------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 
 enum { MAX_OPS = 16, MAX_DIMS = 12 };
 

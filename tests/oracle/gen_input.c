@@ -75,8 +75,7 @@ static void machine(tf_rng *g, page *p, unsigned *features) {
 
 bool gen_with_lines;
 
-/* ---- workloads: dims and ops --------------------------------------------------------------------
- */
+/* ---- workloads: dims and ops ----------------------------------------------------------------- */
 
 typedef struct {
   const char *name, *dims, *ops, *tensors;
@@ -124,8 +123,8 @@ static const workload workloads[] = {
      "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]",
      NULL},
     {"softmax", "m: @, l: @",
-     "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = "
-     "E[m,l] / Z[m]",
+     "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\n"
+     "P[m,l] = E[m,l] / Z[m]",
      NULL},
     {"residual", "m: @, k: 2, n: 3",
      "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]", NULL},
@@ -174,8 +173,7 @@ static void write_ops(page *p, const char *ops) {
   }
 }
 
-/* ---- drawn convolutions: strides, dilations, borders and turns of every size
- * -------------------------- */
+/* ---- drawn convolutions: strides, dilations, borders and turns of every size ---------------- */
 
 /* What `stride * p + dilation * r + c` reaches. */
 typedef struct {
@@ -240,8 +238,7 @@ static const char *drawn_two(tf_rng *g, page *p) {
   return "drawn convs";
 }
 
-/* ---- one of them
- * --------------------------------------------------------------------------------------- */
+/* ---- one of them ---------------------------------------------------------------------------- */
 
 static const char *written(tf_rng *g, page *p, unsigned *features) {
   spelled s;

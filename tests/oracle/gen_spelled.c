@@ -69,8 +69,7 @@ static const char *condition(const speller *s) {
   return (s->may.masks == SPELLED_BANDS ? bands : rows)[rng_between(s->g, 0, 4)];
 }
 
-/* ---- scores and their exponentials
- * -------------------------------------------------------------------------- */
+/* ---- scores and their exponentials ---------------------------------------------------------- */
 
 /* The scores: made, or an input; scaled, masked or shifted, in an op of their own or not.  What the
  * maximum is of. */
@@ -115,8 +114,7 @@ static words exponential(speller *s, words v) {
   return at(s, 'E', "m,l");
 }
 
-/* ---- the division
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the division --------------------------------------------------------------------------- */
 
 /* e over z, as one expression that may stand between others as a factor. */
 static words quotient(const speller *s, words e, words z) {

@@ -6,8 +6,7 @@
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* ---- words on ports ---------------------------------------------------------------------------
- */
+/* ---- words on ports -------------------------------------------------------------------------- */
 
 typedef struct {
   double read, write; /* in words of the memory */
@@ -207,8 +206,7 @@ static double busiest_port(oracle *o, int n, const early *e) {
   return t;
 }
 
-/* ---- ops and units
- * --------------------------------------------------------------------------------- */
+/* ---- ops and units -------------------------------------------------------------------------- */
 
 /* A correction runs on the first unit that lists its kind and stands at or below every Tile above
  * the scope. */
@@ -306,8 +304,7 @@ static int64_t units_in_use(const oracle *o, int n, int unit) {
   return most;
 }
 
-/* ---- a Tile's transfers
- * -------------------------------------------------------------------------- */
+/* ---- a Tile's transfers --------------------------------------------------------------------- */
 
 static bool has_entries(const oracle *o, int n) {
   for (int z = 0; z < o->wl->n_tensors; z++)
@@ -469,8 +466,7 @@ static double tile_time(oracle *o, int n, const ending *before, ending *end, ear
   return sum + (moves ? wait : 0);
 }
 
-/* ---- scopes
- * ------------------------------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------------------- */
 
 static double beside_time(oracle *o, int n, ending *end, early *e) {
   const tf_node *t = &o->tree->nodes[n];

@@ -71,9 +71,7 @@ static void complain(session *s, const char *law, const char *of, double was, do
            s->p->text);
 }
 
-/* ---- faster
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- faster --------------------------------------------------------------------------------- */
 
 /* A faster machine is given; mappings stay as they are. */
 static void not_slower(session *s, const machine *m, const figures *was, const char *what,
@@ -120,9 +118,7 @@ static void faster_unit(session *s, const figures *was, int u) {
   not_slower(s, &m, was, "half the pipeline", m.units[u].name);
 }
 
-/* ---- larger
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- larger --------------------------------------------------------------------------------- */
 
 /* A single instance is shared by what runs at once; of two, each child has its own, which is
  * another mapping. */
@@ -159,8 +155,7 @@ static void larger(session *s, const figures *was) {
   drop(&is);
 }
 
-/* ---- exchanged axes
- * -------------------------------------------------------------------------------------------- */
+/* ---- exchanged axes ------------------------------------------------------------------------- */
 
 static void turn(int64_t mesh[2]) {
   int64_t x = mesh[0];
@@ -195,9 +190,7 @@ static void transposed(session *s, const figures *was) {
   free(text);
 }
 
-/* ---- cases
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- cases ---------------------------------------------------------------------------------- */
 
 /* Whether a network has a topology: then a way is longer on a larger one, and along X first. */
 static bool routed(const tf_arch *a) {

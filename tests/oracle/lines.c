@@ -66,8 +66,7 @@ touched lines_of(const oracle *o, int n, int level, int z, const set *s) {
   return t;
 }
 
-/* ---- accesses
- * ------------------------------------------------------------------------------------------- */
+/* ---- accesses ------------------------------------------------------------------------------- */
 
 static void put(words *to, words w) {
   to->fill += w.fill;

@@ -156,6 +156,32 @@ static void print_coverage(const session *s) {
   printf("%-32s %8ld compared\n", "that fit", s->feasible);
 }
 
+/* Whether the option says what is drawn, or what is done with it; then it is set. */
+static bool set_mode(session *s, const char *option) {
+  static const struct {
+    const char *option;
+    gen_feature feature;
+  } drawn[] = {
+      {"--padded", GEN_PAD},  {"--homes", GEN_HOME},      {"--parts", GEN_PARTS},
+      {"--peers", GEN_PEERS}, {"--masked", GEN_MASK},     {"--left-out", GEN_MASK},
+      {"--free", GEN_FREE},   {"--spelled", GEN_SPELLED}, {"--divided", GEN_DIVIDED},
+  };
+  bool known = true;
+  if (!strcmp(option, "--coverage"))
+    s->coverage = true;
+  else if (!strcmp(option, "--lines"))
+    s->lines = true;
+  else if (!strcmp(option, "--walk"))
+    s->walk = true;
+  else
+    known = false;
+  for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+    if (!strcmp(option, drawn[i].option)) s->features |= 1u << drawn[i].feature, known = true;
+  s->left_out |= !strcmp(option, "--left-out");
+  s->masked |= s->left_out || !strcmp(option, "--masked");
+  return known;
+}
+
 int main(int argc, char **argv) {
   session s = {.save = NULL, .file = NULL};
   long cases = 2000;
@@ -164,31 +190,8 @@ int main(int argc, char **argv) {
   bool alone = false;
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
-    if (!strcmp(argv[i], "--coverage"))
-      s.coverage = true;
-    else if (!strcmp(argv[i], "--padded"))
-      s.features |= 1u << GEN_PAD;
-    else if (!strcmp(argv[i], "--homes"))
-      s.features |= 1u << GEN_HOME;
-    else if (!strcmp(argv[i], "--parts"))
-      s.features |= 1u << GEN_PARTS;
-    else if (!strcmp(argv[i], "--lines"))
-      s.lines = true;
-    else if (!strcmp(argv[i], "--peers"))
-      s.features |= 1u << GEN_PEERS;
-    else if (!strcmp(argv[i], "--masked"))
-      s.features |= 1u << GEN_MASK, s.masked = true;
-    else if (!strcmp(argv[i], "--spelled"))
-      s.features |= 1u << GEN_SPELLED;
-    else if (!strcmp(argv[i], "--left-out"))
-      s.features |= 1u << GEN_MASK, s.masked = s.left_out = true;
-    else if (!strcmp(argv[i], "--walk"))
-      s.walk = true;
-    else if (!strcmp(argv[i], "--divided"))
-      s.features |= 1u << GEN_DIVIDED;
-    else if (!strcmp(argv[i], "--free"))
-      s.features |= 1u << GEN_FREE;
-    else if (!strcmp(argv[i], "--ways"))
+    if (set_mode(&s, argv[i])) continue;
+    if (!strcmp(argv[i], "--ways"))
       ways = *value == '-' ? "" : value, i += *ways != 0;
     else if (!strcmp(argv[i], "--alone"))
       alone = true;
@@ -215,8 +218,7 @@ int main(int argc, char **argv) {
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);
   printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too "
-         "large to walk, "
-         "%ld not counted by the model; %ld by the quick way\n",
+         "large to walk, %ld not counted by the model; %ld by the quick way\n",
          s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick);
   return s.differ > 0 || (s.file && s.refused + s.too_large > 0);
 }

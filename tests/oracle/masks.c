@@ -8,8 +8,7 @@
 /* What is known of a value where the condition is false. */
 typedef enum { ANYTHING, NOTHING, ZERO } known; /* NOTHING: -inf */
 
-/* ---- the condition
- * -------------------------------------------------------------------------------------------- */
+/* ---- the condition -------------------------------------------------------------------------- */
 
 static double value_at(const tf_op *op, int i, const int64_t *at) {
   const tf_expr *e = &op->expr[i];
@@ -31,8 +30,7 @@ static double value_at(const tf_op *op, int i, const int64_t *at) {
   }
 }
 
-/* ---- what comes of it
- * ------------------------------------------------------------------------------------------- */
+/* ---- what comes of it ----------------------------------------------------------------------- */
 
 /* Whether the reference reads, along the mask's dims, what is made for the reader's own point. */
 static bool same_point(const oracle *o, const tf_ref *ref) {
@@ -202,8 +200,7 @@ void find_mask(oracle *o) {
   }
 }
 
-/* ---- a step
- * ---------------------------------------------------------------------------------------------- */
+/* ---- a step --------------------------------------------------------------------------------- */
 
 static bool void_below(const oracle *o, int op, int n) {
   bool any = false;

@@ -7,8 +7,7 @@
 
 #include "tests/oracle/oracle.h"
 
-/* ---- places
- * --------------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }
 
@@ -34,8 +33,7 @@ where place_of(const oracle *o, int n) {
   return w;
 }
 
-/* ---- links
- * ---------------------------------------------------------------------------------------- */
+/* ---- links ---------------------------------------------------------------------------------- */
 
 /* The links of one word; those taken already do not count again. */
 typedef struct {
@@ -118,8 +116,7 @@ static void go(oracle *o, const where *to, int level, double amount, way *w, boo
   }
 }
 
-/* ---- what enters at a moment
- * ------------------------------------------------------------------------ */
+/* ---- what enters at a moment ---------------------------------------------------------------- */
 
 static bool same_flow(const flow *a, const flow *b, int level) {
   return a->group == b->group && a->alone == b->alone && a->place.net[level] == b->place.net[level];
@@ -242,8 +239,7 @@ void find_links(oracle *o, int n, int z, const arrival *list, int count) {
   }
 }
 
-/* ---- what neighbours hand on
- * ------------------------------------------------------------------------- */
+/* ---- what neighbours hand on ---------------------------------------------------------------- */
 
 bool beside(const oracle *o, int level, const where *a, const where *b, beside_by *by) {
   const tf_memory *mem = &o->arch->memories[level];
@@ -286,8 +282,7 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   route(o, n, z, false, false);
 }
 
-/* ---- what follows
- * ----------------------------------------------------------------------------------- */
+/* ---- what follows --------------------------------------------------------------------------- */
 
 double link_time(const oracle *o, int level) {
   const network *k = &o->networks[level];

@@ -224,8 +224,7 @@ typedef struct {
 oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
-/* ---- what streaming leaves out of the steps (online.c) ----------------------------------------
- */
+/* ---- what streaming leaves out of the steps (online.c) --------------------------------------- */
 typedef struct {
   bool left_out[64]; /* [read] a running sum, which counts as 1, or a number made of such */
   bool no_points;    /* it only hands an operand or a number on */
@@ -279,17 +278,19 @@ bool splits_alike(oracle *o); /* ops below a spatial loop split its dim alike */
  * tiles, no borders. */
 void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
 
-/* ---- masks (masks.c)
- * ------------------------------------------------------------------------------------------- */
+/* ---- masks (masks.c) ------------------------------------------------------------------------ */
 void find_mask(oracle *o);
 bool left_out(oracle *o, int n); /* the step of node n at the digits set: all its instances */
 /* Whether node n has run in an earlier setting of these loops, the rest of its path standing. */
 bool happened_before(oracle *o, int n, const place *loops, int n_loops);
 int64_t running(oracle *o, int n); /* instances of node n in which some op has work (run.c) */
 
-/* ---- words by instance (share.c) ---------------------------------------------------------------
- */
+/* ---- words by instance (share.c) ------------------------------------------------------------- */
 words *share_at(shares *s, uint64_t instance);
+void add_words(words *to, words w);
+/* Notes the words of the instance at hand among those of its memory, and of the one that serves it.
+ */
+void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w);
 bool make_shares(oracle *o);
 void free_shares(oracle *o);
 
@@ -307,8 +308,7 @@ void check_layout(oracle *o, shelf *s, int tile);
 void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
-/* ---- networks (network.c)
- * ------------------------------------------------------------------------ */
+/* ---- networks (network.c) ------------------------------------------------------------------- */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
 /* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0
@@ -327,8 +327,7 @@ where place_of(const oracle *o,
 double link_time(const oracle *o, int level); /* of the busiest link of any network of the level */
 double network_wait(oracle *o, int n);        /* time that hops add to a transfer of m-tile n */
 
-/* ---- sums, words held (figures.c), latency (latency.c)
- * ----------------------------------------------- */
+/* ---- sums, words held (figures.c), latency (latency.c) -------------------------------------- */
 void find_moves(oracle *o);
 void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z); /* memory that serves the op's operand z */
@@ -355,8 +354,7 @@ double work_pj(const oracle *o);   /* of all points and corrections (latency.c) 
 double energy_of(const oracle *o); /* of all */
 bool fits(const oracle *o);        /* whether every memory and mesh has room (room.c) */
 
-/* ---- lines and banks (lines.c)
- * ------------------------------------------------------------------------ */
+/* ---- lines and banks (lines.c) -------------------------------------------------------------- */
 typedef struct {
   int64_t lines, cycles;
 } touched;
@@ -376,8 +374,7 @@ double bank_time(oracle *o, int n, int level);
 words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks);
 uint64_t parent_key(const oracle *o, int n, int z, int level);
 
-/* ---- beside the model (compare.c)
- * ------------------------------------------------------------------- */
+/* ---- beside the model (compare.c) ----------------------------------------------------------- */
 typedef struct {
   char text[8192];
   size_t len;
@@ -387,4 +384,9 @@ typedef struct {
 void compare_results(note *n, oracle *o, const tf_result *r);
 /* The same where the words of all causes are not the words that model m counted. */
 void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);
+
+/* The number of elements of tensor z. */
+static inline int size_of(const oracle *o, int z) {
+  return (int)tf_tensor_words(&o->wl->tensors[z]);
+}
 #endif

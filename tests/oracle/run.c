@@ -59,21 +59,6 @@ static uint64_t production_key(const oracle *o, int z) {
   return home_scope(o, z) < 0 ? 1 : instance_key(o, home_scope(o, z));
 }
 
-static void add_words(words *to, words w) {
-  to->fill += w.fill;
-  to->drain += w.drain;
-  to->read += w.read;
-  to->update += w.update;
-}
-
-/* Notes the words of the instance at hand among those of its memory, and of the one that serves it.
- */
-static void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w) {
-  add_words(share_at(own, instance_key(o, n)), (words){.fill = w.fill, .drain = w.drain});
-  add_words(share_at(up, parent_key(o, n, z, o->tree->nodes[n].level)),
-            (words){.read = w.read, .update = w.update});
-}
-
 static void charge(oracle *o, int n, int z, int level, int up, words w) {
   int nt = o->wl->n_tensors, scope = follows(o, n, z);
   const int in_scope = (n * o->tree->n_nodes + scope) * nt + z,
@@ -89,8 +74,7 @@ static void charge(oracle *o, int n, int z, int level, int up, words w) {
     note_shares(o, n, z, &o->own_by_class[in_class], &o->up_by_class[in_class], w);
 }
 
-/* ---- entering an m-tile -----------------------------------------------------------------------
- */
+/* ---- entering an m-tile ---------------------------------------------------------------------- */
 
 static bool touched_now(const oracle *o, int n, int z) {
   for (int op = 0; op < o->wl->n_ops; op++)
@@ -120,8 +104,6 @@ static void note_size(oracle *o, int n, int z, const box *b) {
 }
 
 /* Those of a set that stand for elements of z. */
-static int size_of(const oracle *o, int z) { return (int)tf_tensor_words(&o->wl->tensors[z]); }
-
 static void note_arrival(oracle *o, const moment *m, int n, words w, bool speaks) {
   if (o->n_arrivals == MAX_FLOWS) abort();
   o->arrivals[o->n_arrivals++] = (arrival){m->asked, w.fill, w.read, speaks, place_of(o, n)};
@@ -195,8 +177,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   free(m.list);
 }
 
-/* ---- words that neighbours hand on
- * --------------------------------------------------------------------- */
+/* ---- words that neighbours hand on ---------------------------------------------------------- */
 
 /* One instance of an m-tile: what it needs and held before, and who hands on what. */
 typedef struct {
@@ -304,8 +285,7 @@ static void weigh(oracle *o, int n) {
   } while (next_instance(o, n));
 }
 
-/* ---- points
- * -------------------------------------------------------------------------------------- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 enum {
   MADE = -1000
@@ -401,8 +381,7 @@ static void run_op(oracle *o, int n) {
   }
 }
 
-/* ---- scopes
- * -------------------------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------------------- */
 
 /* Whether the production of z goes on: a streamed reduction, not at the first step of its loops. */
 static bool goes_on(oracle *o, int scope, int z) {
@@ -497,8 +476,7 @@ static void begin_scope(oracle *o, int scope) {
   }
 }
 
-/* ---- what a run leaves at home, and what streaming adds
- * ------------------------------------------ */
+/* ---- what a run leaves at home, and what streaming adds ------------------------------------- */
 
 /* Joins what the maker makes below node n, in every setting of the loops between the scope and n,
  * into the box of each instance of the memory (named by `tile`); the largest counts. */
@@ -676,8 +654,7 @@ static void run_node(oracle *o, int n) {
     run_scope(o, n);
 }
 
-/* ---- the whole run
- * --------------------------------------------------------------------------------- */
+/* ---- the whole run -------------------------------------------------------------------------- */
 
 static int unit_of(const oracle *o, int op) {
   int deepest = 0;

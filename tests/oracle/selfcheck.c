@@ -91,8 +91,8 @@ static const test tests[] = {
      "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
      "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
      "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
-     "mapping: |\n  DRAM for p=2\n    Seq\n      Buf for h=3\n        op T\n      Buf for p=2 "
-     "r=2\n        op O\n",
+     "mapping: |\n  DRAM for p=2\n    Seq\n      Buf for h=3\n        op T\n"
+     "      Buf for p=2 r=2\n        op O\n",
      {{1, "T", {0, 8, 6, 6}, 3}, {0, "T", {0, 0, 6, 0}, 3}},
      "T",
      6,
@@ -104,9 +104,8 @@ static const test tests[] = {
      "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
      "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
      "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
-     "mapping: |\n  DRAM for p=2\n    Seq retain T\n      Buf for h=3\n        op T\n      Buf for "
-     "p=2 r=2\n        op "
-     "O\n",
+     "mapping: |\n  DRAM for p=2\n    Seq retain T\n      Buf for h=3\n        op T\n"
+     "      Buf for p=2 r=2\n        op O\n",
      {{0, "I", {0, 5, 0, 0}, 5}, {1, "T", {1, 8, 5, 5}, 3}},
      "T",
      5,
@@ -117,8 +116,8 @@ static const test tests[] = {
      * and issue once.  `none`: 21 of work, 12 words in, 8 out, 4 times 5.  `perfect`: the 20 words
      * at DRAM.  DRAM's own latency is nobody's: no Tile of it loads. */
     {"three overlaps",
-     "architecture:\n  name: t\n  overlap: @\n  memories:\n  - {name: DRAM, bandwidth: 1, latency: "
-     "7}\n"
+     "architecture:\n  name: t\n  overlap: @\n  memories:\n"
+     "  - {name: DRAM, bandwidth: 1, latency: 7}\n"
      "  - {name: L1, bandwidth: {read: 4, write: 2}, latency: 3, issue: 2}\n"
      "  compute: [{name: pe, ops: [mac], pipeline: 5}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 2, k: 2}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
@@ -130,8 +129,8 @@ static const test tests[] = {
     /* Two products of 192 words each, no Tile of DRAM, one word a cycle: 384, though each alone
        takes 193. */
     {"Para at the root",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: "
-     "L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: 1}, {name: L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [64, 64]}]\n"
      "workload:\n  name: two\n  dims: {m: 8, n: 8, k: 8}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,n] += F[m,k] * G[k,n]']\n"
@@ -142,8 +141,8 @@ static const test tests[] = {
      512,
      {384, 384, 384}},
     {"Para below a Tile of DRAM",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: "
-     "L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: 1}, {name: L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [64, 64]}]\n"
      "workload:\n  name: two\n  dims: {m: 8, n: 8, k: 8}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,n] += F[m,k] * G[k,n]']\n"
@@ -158,8 +157,8 @@ static const test tests[] = {
      * L1's one step of 129, DRAM's port brings 128 of B and stores 16.  453.  Ports alone: 160 +
      * 288.  `none`: L0 128 + 128, and 32; 292. */
     {"Seq at the root",
-     "architecture:\n  name: a\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1}, "
-     "{name: L0}]\n"
+     "architecture:\n  name: a\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: 1}, {name: L1}, {name: L0}]\n"
      "  compute: [{name: alu, ops: [mac], below: L0, mesh: [8, 8]}]\n"
      "workload:\n  name: two\n  dims: {m: 2, n: 8, k: 8, q: 16, r: 16}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[q] += F[r] * G[r,q]']\n"
@@ -173,8 +172,8 @@ static const test tests[] = {
      * cycle.  Stage by stage it would be 28 (its reads; 16 of work) and 32: 32 + 28 / 4 runs = 39
      * for `perfect`. */
     {"Pipe over one buffer",
-     "architecture:\n  name: s\n  overlap: @\n  memories: [{name: DRAM}, {name: Buf, bandwidth: "
-     "{read: 4, write: 4}}]\n"
+     "architecture:\n  name: s\n  overlap: @\n"
+     "  memories: [{name: DRAM}, {name: Buf, bandwidth: {read: 4, write: 4}}]\n"
      "  compute: [{name: mac, ops: [mac], mesh: [2, 2]}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4, p: 4}\n"
      "  ops: ['C[m,n] += A[m,k] * B[k,n]', 'E[m,p] += C[m,n] * D[n,p]']\n"
@@ -208,8 +207,8 @@ static const test tests[] = {
     /* Three steps, not four.  The first: a word in, a point, a word out; the two others wait for
        the port's 4 words. */
     {"idle step",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: 1}, {name: L1, "
-     "latency: 2}]\n"
+     "architecture:\n  name: t\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: 1}, {name: L1, latency: 2}]\n"
      "  compute: [{name: pe, ops: [mul]}]\n"
      "workload:\n  name: w\n  dims: {m: 3}\n  ops: ['C[m] = A[m] * 2']\n"
      "mapping: |\n  DRAM for m=4\n    L1\n      op C\n",
@@ -220,12 +219,12 @@ static const test tests[] = {
     /* C in two steps: 2 in, 2 of work, 2 out, then 2; E 4 + 4 + 4, of which the load hides for the
      * 2 of C's last step. */
     {"hidden load",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, "
-     "write: 1}}, {name: L1}]\n"
+     "architecture:\n  name: t\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: {read: 1, write: 1}}, {name: L1}]\n"
      "  compute: [{name: pe, ops: [mul]}]\n"
      "workload:\n  name: w\n  dims: {m: 4, n: 4}\n  ops: ['C[m] = A[m] * 2', 'E[n] = B[n] * 3']\n"
-     "mapping: |\n  Seq\n    DRAM for m=2\n      L1 for m=2\n        op C\n    L1 for n=4\n      "
-     "op E\n",
+     "mapping: |\n  Seq\n    DRAM for m=2\n      L1 for m=2\n        op C\n"
+     "    L1 for n=4\n      op E\n",
      {{1, "A", {4, 4, 0, 0}, 2}},
      "C",
      4,
@@ -233,8 +232,8 @@ static const test tests[] = {
     /* E's 0, 1, 2 and 3 words of B follow C's entries: a quarter of the 6 each step.  C: 1 + 1 + 1,
      * then three of its stores; E: 1.5 + 1 + 1, of which 1 hides, then 4.5 of loads. */
     {"after a sibling",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 1, "
-     "write: 1}}, {name: L1}]\n"
+     "architecture:\n  name: t\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: {read: 1, write: 1}}, {name: L1}]\n"
      "  compute: [{name: pe, ops: [mul, add]}]\n"
      "workload:\n  name: w\n  dims: {m: 4}\n  ops: ['C[m] = B[m] * 2', 'E[m] = B[m] + B[2*m]']\n"
      "mapping: |\n  DRAM for m=4\n    Seq\n      L1\n        op C\n      L1\n        op E\n",
@@ -246,10 +245,10 @@ static const test tests[] = {
      * Z, a cycle each, so 9, 8 (E's stores), 9; but with the 4 words that Z's corrections write
      * DRAM's port is busy for 28. */
     {"corrections",
-     "architecture:\n  name: t\n  overlap: @\n  memories: [{name: DRAM, bandwidth: {read: 100, "
-     "write: 1}}]\n"
-     "  compute:\n  - {name: u, ops: [max, add]}\n  - {name: v, ops: [exp, mul, sub], mesh: [2, "
-     "1], rate: 2}\n"
+     "architecture:\n  name: t\n  overlap: @\n"
+     "  memories: [{name: DRAM, bandwidth: {read: 100, write: 1}}]\n"
+     "  compute:\n  - {name: u, ops: [max, add]}\n"
+     "  - {name: v, ops: [exp, mul, sub], mesh: [2, 1], rate: 2}\n"
      "workload:\n  name: w\n  dims: {m: 2, l: 4}\n"
      "  ops: ['X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] += E[m,l]']\n"
      "mapping: |\n  DRAM for l=2\n    Seq stream X Z\n      DRAM for m=2 l=2\n        op X\n"

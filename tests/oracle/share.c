@@ -13,6 +13,19 @@ words *share_at(shares *s, uint64_t instance) {
   return &s->of[s->n++].w;
 }
 
+void add_words(words *to, words w) {
+  to->fill += w.fill;
+  to->drain += w.drain;
+  to->read += w.read;
+  to->update += w.update;
+}
+
+void note_shares(const oracle *o, int n, int z, shares *own, shares *up, words w) {
+  add_words(share_at(own, instance_key(o, n)), (words){.fill = w.fill, .drain = w.drain});
+  add_words(share_at(up, parent_key(o, n, z, o->tree->nodes[n].level)),
+            (words){.read = w.read, .update = w.update});
+}
+
 typedef struct {
   shares **list;
   size_t n;

@@ -27,24 +27,24 @@ static const kind kinds[] = {
     {"chain of two", "m: @, k: @, l: @, n: @",
      "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"},
     {"chain of three", "m: @, k: @, l: @, n: @, q: @",
-     "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,q] += E[m,n] * "
-     "F[n,q]\n"},
+     "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"
+     "  - G[m,q] += E[m,n] * F[n,q]\n"},
     {"attention", "m: @, l: @, a: @, n: @",
-     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
-     "X[m])\n"
+     "  ops:\n  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n"
+     "  - E[m,l] = exp(S[m,l] - X[m])\n"
      "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
     {"two products of one input", "m: @, k: @, x: @, y: @",
      "  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\n"},
     {"convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",
      "  ops:\n  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"},
     {"padded convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",
-     "  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n  - \"O[k,p,q] += I[c,p+r-1,q+s-1] * "
-     "W[k,c,r,s]\"\n"},
+     "  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n"
+     "  - \"O[k,p,q] += I[c,p+r-1,q+s-1] * W[k,c,r,s]\"\n"},
     {"two convolutions", "h: @, p: -, k: @, c: @, n: @, r: 3, t: 3",
      "  ops:\n  - \"T[k,h] += I[c,h+r] * V[k,c,r]\"\n  - \"O[n,p] += T[k,p+t] * W[n,k,t]\"\n"},
     {"two padded convolutions", "h: @, p: #, k: @, c: @, n: @, r: 3, t: 3",
-     "  tensors: {I: {pad: [0, 1]}, T: {pad: [0, 1]}}\n  ops:\n  - \"T[k,h] += I[c,h+r-1] * "
-     "V[k,c,r]\"\n"
+     "  tensors: {I: {pad: [0, 1]}, T: {pad: [0, 1]}}\n  ops:\n"
+     "  - \"T[k,h] += I[c,h+r-1] * V[k,c,r]\"\n"
      "  - \"O[n,p] += T[k,p+t-1] * W[n,k,t]\"\n"},
     {"two padded convolutions in a plane",
      "h: @, p: #, w: @, q: #, k: @, c: @, n: @, r: 3, s: 3, t: 3, u: 3",
@@ -66,8 +66,7 @@ typedef struct {
   long refused, differ, compared;
 } tally;
 
-/* ---- one draw
- * ---------------------------------------------------------------------------------------------- */
+/* ---- one draw ------------------------------------------------------------------------------- */
 
 /* Lengths of all magnitudes alike; all dims together have fewer than 2^58 points. */
 static int64_t draw_length(tf_rng *g, double *left) {
@@ -176,9 +175,7 @@ static bool draw(tally *k, uint64_t seed, bool compare) {
   return ok || gave_up;
 }
 
-/* ---- the table
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static int ascending(const void *a, const void *b) {
   const double *x = a, *y = b;

@@ -80,6 +80,8 @@ typedef struct {
   uint64_t key;
 } operand_key;
 void note_operand(oracle *o, operand_key k, const set *element, const set *met);
+/* The note of the tile that element e of the tile `entry` came from; -1: of none. */
+int outer_of(const access_log *log, int entry, int e);
 void end_operand(oracle *o); /* all instances of the operand have been told */
 
 /* Draws `draws` times, and writes a line for each figure of the model that lies further than three

@@ -18,8 +18,7 @@ typedef struct {
   bool print;
 } session;
 
-/* ---- densities, formats, rules ----------------------------------------------------------------
- */
+/* ---- densities, formats, rules --------------------------------------------------------------- */
 
 static void *made(size_t n, size_t size) {
   void *p = calloc(n + 1, size);
@@ -234,8 +233,7 @@ static void print_decoration(const tf_spec *spec) {
   }
 }
 
-/* ---- one case ---------------------------------------------------------------------------------
- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 static void say(note *n, const char *fmt, double a, double b) {
   if (n->len < sizeof n->text - 200)
@@ -372,8 +370,7 @@ int main(int argc, char **argv) {
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
   printf("zeros: %ld cases within three standard errors, %ld not; %ld with upper bounds, %ld by "
-         "the quick way, %ld left "
-         "tiles out in the last draw, %ld of them without upper bounds\n",
+         "the quick way, %ld left tiles out in the last draw, %ld of them without upper bounds\n",
          s.equal, s.differ, s.upper, s.quick, s.tiles, s.told);
   return s.differ > 0;
 }

@@ -24,8 +24,8 @@ char *toy_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n
   (void)set, (void)n_set;
   if (out && n == 1 && sscanf(texts[0].text, "toy %lld %lld %lld", &m, &k, &l) == 3) {
     snprintf(out, 200,
-             "workload:\n  name: toy\n  dims: {m: %lld, k: %lld, l: %lld}\n  ops:\n  - C[m,l] += "
-             "A[m,k] * B[k,l]\n",
+             "workload:\n  name: toy\n  dims: {m: %lld, k: %lld, l: %lld}\n  ops:\n"
+             "  - C[m,l] += A[m,k] * B[k,l]\n",
              m, k, l);
     return out;
   }

@@ -14,8 +14,7 @@ static int pick(tf_rng *g, int lo, int hi) {
   return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- problems -----------------------------------------------------------------------------------
- */
+/* ---- problems -------------------------------------------------------------------------------- */
 static const char *const ops[] = {
     "C[m,l] += A[m,k] * B[k,l]",     "C[b,m,l] += A[b,m,k] * B[b,k,l]",
     "y[m] += A[m,k] * x[k]",         "C[m,l] = exp(A[m,l])",
@@ -58,8 +57,7 @@ static tf_spec *draw_problem(tf_rng *g, page *p, tf_diags *d) {
   return case_spec(p->text, d);
 }
 
-/* ---- mappings -----------------------------------------------------------------------------------
- */
+/* ---- mappings -------------------------------------------------------------------------------- */
 /* One mapping, and what of the problem it needs. */
 typedef struct {
   const tf_whole_op *op;

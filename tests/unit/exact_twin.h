@@ -121,8 +121,7 @@ static unsigned tw_all(const twin *t, int op) {
   return bits;
 }
 
-/* ---- text and value ----------------------------------------------------------------------------
- */
+/* ---- text and value -------------------------------------------------------------------------- */
 static char *tw_put(char *p, const char *s) { return p + sprintf(p, "%s", s); }
 
 static char *tw_put_tile(const twin *t, const tw_tile *x, int depth, char *p) {
@@ -268,8 +267,7 @@ static void tw_try(twin *t, int i) {
   t->tile[i].past = 0;
 }
 
-/* ---- enumeration ------------------------------------------------------------------------------
- */
+/* ---- enumeration ----------------------------------------------------------------------------- */
 static void tw_stage(twin *t, int i, int len[16][TW_DIMS]);
 
 /* Whether an op but the last reduces the dim: then it is no loop above a scope. */

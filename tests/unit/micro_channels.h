@@ -11,8 +11,7 @@
  * wide, nothing touched beyond. */
 static const char channels[] =
     "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, "
-    "int64_t, int64_t, int64_t, "
-    "int);\n"
+    "int64_t, int64_t, int64_t, int);\n"
     "typedef struct { int rows, columns; int64_t column[4], row[4]; int from, to; } window;\n"
     "static int within(const int64_t *b, int i, int w) {\n"
     "  const int64_t x = b[0] + i * b[1] + w * b[2];\n"
@@ -22,8 +21,7 @@ static const char channels[] =
     "  if (!within(s->column, column, p % s->columns)) return 0;\n"
     "  return joined > 1 ? within(s->row, row, r) : r >= s->from && r < s->to;\n}\n"
     "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, "
-    "int add, const window "
-    "*s) {\n"
+    "int add, const window *s) {\n"
     "  static float a[1024], b[50 * 64], c[64 * 100];\n"
     "  static int64_t at[50];\n"
     "  int wrong = 0, c_p = of + n % 2 * 2, c_n = joined * c_p + 5;\n"
@@ -37,14 +35,11 @@ static const char channels[] =
     "    double w = in && !add ? 0 : 3;\n"
     "    for (int p = 0; in && p < k; p++)\n"
     "      w += inside(s, joined, i / c_p, i % c_p, p) * (double)a[at[p] + i / c_p * 50 + i % c_p "
-    "* step] * b[p * "
-    "panel "
-    "+ j];\n"
+    "* step] * b[p * panel + j];\n"
     "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
     "  }\n"
     "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d, window %d x %d: %d "
-    "wrong\\n\", joined, of, "
-    "n, panel, step, k, add, s->rows, s->columns, wrong);\n"
+    "wrong\\n\", joined, of, n, panel, step, k, add, s->rows, s->columns, wrong);\n"
     "  return wrong;\n}\n"
     "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, "
     "int add) {\n"
@@ -65,8 +60,7 @@ static const char channels[] =
     "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
     "  }\n"
     "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", "
-    "joined, of, block, "
-    "step, k, add, wrong);\n"
+    "joined, of, block, step, k, add, wrong);\n"
     "  return wrong;\n}\n";
 
 /* Elements of a row, vectors across, step, rows joined. */
@@ -112,9 +106,7 @@ static const char *prefetching_of(FILE *f, tf_micro *u, int i, int lanes) {
   if (name)
     fprintf(f,
             "static void prefetching%d(int64_t k, const float *a, const int64_t *at, const float "
-            "*b, float *c, int64_t "
-            "c_n, "
-            "int64_t c_p, int64_t n,\n"
+            "*b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
             "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n",
             i, name);
   return name;
@@ -154,8 +146,7 @@ static void print_window(FILE *f, tf_micro *u, int i, int lanes) {
   fprintf(f, ", %d, %d};\n", windows[i].from, windows[i].to);
   fprintf(f,
           "static void windowed%d(int64_t k, const float *a, const int64_t *at, const float *b, "
-          "float *c, int64_t c_n, "
-          "int64_t c_p, int64_t n,\n"
+          "float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
           "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add%s",
           i, name, of.prefetches ? ", (uintptr_t)b, 24" : "");
   if (of.row.size && s[3] == 1) fprintf(f, ", %d, %d", windows[i].from, windows[i].to);
@@ -191,8 +182,8 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){.step = 1, .joined = 1, .kernel = plain()},
                            isa->lanes));
   fputs(channels, f);
-  fputs("static int all_channels(void) {\n  const window all = {1, 1, {0}, {0}, 0, 1};\n  int w = "
-        "0;\n",
+  fputs("static int all_channels(void) {\n  const window all = {1, 1, {0}, {0}, 0, 1};\n"
+        "  int w = 0;\n",
         f);
   for (int i = 0; i < N_CHANNELS; i++) {
     const int *s = channel_shapes[i];

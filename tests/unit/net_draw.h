@@ -57,9 +57,8 @@ static inline bool net_draw_op(net_draw *g, int x) {
     snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = relu(T%d[d%d,d%d%s] + B%d[d%d%s])\n", t, m, n,
              second, x, m, n, second, t, n, second);
   } else if (kind == 2) { /* of two, which may be one */
-    const int z = net_like(g, m, n);
     snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] + 0.5 * T%d[d%d,d%d%s]\n", t, m, n,
-             second, x, m, n, second, z, m, n, second);
+             second, x, m, n, second, net_like(g, m, n), m, n, second);
   } else if (kind == 3) {
     rows = n, cols = m;
     snprintf(s, sizeof s, "  - T%d[d%d%s,d%d] = T%d[d%d,d%d%s] * 0.25\n", t, n, second, m, x, m, n,
@@ -83,8 +82,7 @@ static inline bool net_draw_op(net_draw *g, int x) {
     snprintf(s, sizeof s, "  - T%d[d%d] += T%d[d%d,d%d%s] * T%d[d%d,d%d%s]\n", t, m, x, m, n,
              second, x, m, n, second);
     net_say(g->ops, s);
-    g->rows[g->n] = g->cols[g->n] = 0; /* a row: read by the next op alone */
-    g->n++;
+    g->rows[t] = g->cols[t] = 0, g->n++; /* a row: read by the next op alone */
     snprintf(s, sizeof s, "  - T%d[d%d,d%d%s] = T%d[d%d,d%d%s] / (1 + abs(T%d[d%d]))\n", t + 1, m,
              n, second, x, m, n, second, t, m);
   } else if (kind == 8 && m == n) { /* rows with columns of one tensor */

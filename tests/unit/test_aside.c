@@ -81,8 +81,7 @@ static void append(lowering *w, ir_body *b, ir_stmt *s) {
   b->s = more;
 }
 
-/* ---- a target with a queue: tiles come while the ones before are worked on
- * ------------------------------- */
+/* ---- a target with a queue: tiles come while the ones before are worked on ------------------ */
 
 static void add_copy(lowering *w, const ir_stmt *stage, ir_range *range, ir_atom slot) {
   ir_stmt *s = lower_add(w, IR_COPY);
@@ -183,8 +182,7 @@ static const ir_platform near_platform = {
 static const lower_target queue_target = {
     .platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
-/* ---- a target with lanes: what one makes all read, behind a barrier
- * -------------------------------------- */
+/* ---- a target with lanes: what one makes all read, behind a barrier ------------------------- */
 
 static bool all_close_by(const lowering *w, int op) {
   (void)w, (void)op;
@@ -236,9 +234,7 @@ static const ir_platform lane_platform = {
 static const lower_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- runs ----------------------------------------------------------------------------------- */
 
 enum { WORDS = 512 };
 

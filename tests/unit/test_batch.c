@@ -17,8 +17,7 @@ static int pick(tf_rng *g, int lo, int hi) {
   return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- cases -------------------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 /* Which trees are drawn: plain ones, with inputs and outputs in inner memories, on memories that
  * have parts. */
@@ -82,20 +81,20 @@ static const family families[] = {
      {"C"},
      {"mlk"},
      "mlk"},
-    {"dims: {m: 12, l: 24, k: 6, n: 8}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += "
-     "C[m,l] * D[l,n]\n",
+    {"dims: {m: 12, l: 24, k: 6, n: 8}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+     "  - E[m,n] += C[m,l] * D[l,n]\n",
      2,
      {"C", "E"},
      {"mlk", "mnl"},
      "ml"},
-    {"dims: {m: 12, k: 6, x: 4, y: 8}\n  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] "
-     "* D[k,y]\n",
+    {"dims: {m: 12, k: 6, x: 4, y: 8}\n  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n"
+     "  - E[m,y] += A[m,k] * D[k,y]\n",
      2,
      {"C", "E"},
      {"mxk", "myk"},
      "m"},
-    {"dims: {m: 12, l: 8, k: 6, n: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - F[m,l] = "
-     "exp(C[m,l])\n"
+    {"dims: {m: 12, l: 8, k: 6, n: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+     "  - F[m,l] = exp(C[m,l])\n"
      "  - E[m,n] += F[m,l] * D[l,n]\n",
      3,
      {"C", "F", "E"},
@@ -112,27 +111,27 @@ static const family families[] = {
      {"C", "E"},
      {"hkr", "pnkt"},
      "pn"},
-    {"dims: {p: 12, c: 4, r: 3}\n  tensors:\n    A: {pad: [0, 1]}\n  ops:\n  - C[p] += A[c,p+r-1] "
-     "* B[c,r]\n",
+    {"dims: {p: 12, c: 4, r: 3}\n  tensors:\n    A: {pad: [0, 1]}\n  ops:\n"
+     "  - C[p] += A[c,p+r-1] * B[c,r]\n",
      1,
      {"C"},
      {"pcr"},
      "p"},
     /* with homes only: one input that two ops meet elsewhere, by other steps and by the same */
-    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n  - E[p,n] += "
-     "A[p+5,c] * D[n,c]\n",
+    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n"
+     "  - E[p,n] += A[p+5,c] * D[n,c]\n",
      2,
      {"C", "E"},
      {"pkc", "pnc"},
      "p"},
-    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n  - E[p,n] += "
-     "A[2*p+3,c] * D[n,c]\n",
+    {"dims: {p: 12, k: 4, c: 2, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n"
+     "  - E[p,n] += A[2*p+3,c] * D[n,c]\n",
      2,
      {"C", "E"},
      {"pkc", "pnc"},
      "p"},
-    {"dims: {p: 4, k: 4, c: 6, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n  - E[p,n] += "
-     "A[2*p,c] * D[n,c]\n",
+    {"dims: {p: 4, k: 4, c: 6, n: 3}\n  ops:\n  - C[p,k] += A[p,c] * B[k,c]\n"
+     "  - E[p,n] += A[2*p,c] * D[n,c]\n",
      2,
      {"C", "E"},
      {"pkc", "pnc"},
@@ -179,8 +178,7 @@ static void draw(tf_rng *g, page *p, way as) {
   }
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 static int divisor(tf_rng *g, int64_t n) {
   for (;;) {
@@ -343,11 +341,11 @@ static void check_places(tally *t) {
   static const char text[] =
       "architecture:\n  memories:\n  - {name: L0}\n  - {name: L1, mesh: [4, 4], capacity: 11}\n"
       "  compute: [{name: u, ops: [mac], below: L1}]\n"
-      "workload:\n  name: w\n  dims: {p: 4, c: 2}\n  ops:\n  - C[p] += A[p,c] * B[c]\n  - E[p] += "
-      "A[p,c] * D[c]\n"
+      "workload:\n  name: w\n  dims: {p: 4, c: 2}\n  ops:\n  - C[p] += A[p,c] * B[c]\n"
+      "  - E[p] += A[p,c] * D[c]\n"
       "home: {A: L1}\n"
-      "mapping: |\n  L0 for c=1\n    Seq\n      L0 spatial p=2@x\n        L1 for p=2 c=2\n         "
-      " op C\n"
+      "mapping: |\n  L0 for c=1\n    Seq\n      L0 spatial p=2@x\n"
+      "        L1 for p=2 c=2\n          op C\n"
       "      L0 spatial p=2@y\n        L1 for p=2 c=2\n          op E\n";
   static const int64_t rows[][7] = {
       {1, 2, 2, 2, 2, 2, 2}, {1, 4, 1, 2, 4, 1, 2}, {1, 2, 2, 2, 4, 1, 2}, {1, 1, 4, 2, 1, 4, 2}};

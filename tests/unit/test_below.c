@@ -13,8 +13,7 @@ static int pick(tf_rng *r, int lo, int hi) {
   return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- machines ----------------------------------------------------------------------------------
- */
+/* ---- machines -------------------------------------------------------------------------------- */
 /* units: 1, or what the meshes give. */
 static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
   static const char *const overlaps[] = {"perfect", "double-buffer", "none"};
@@ -41,9 +40,9 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
     at += snprintf(out + at, size - (size_t)at, "}\n");
   }
   at += snprintf(out + at, size - (size_t)at,
-                 "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, "
-                 "mesh: [%d, %d], "
-                 "pipeline: %d}\n",
+                 "  compute:\n"
+                 "  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, mesh: [%d, "
+                 "%d], pipeline: %d}\n",
                  n - 1, alone ? 1 : pick(r, 1, 3), alone ? 1 : pick(r, 1, 2),
                  pick(r, 0, 1) * pick(r, 1, 20));
   if (!alone && !pick(r, 0, 2))
@@ -51,8 +50,7 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
              pick(r, 0, n - 1));
 }
 
-/* ---- workloads
- * ----------------------------------------------------------------------------------- */
+/* ---- workloads ------------------------------------------------------------------------------ */
 /* An index of one or two dims, with a stride, a dilation, a sign, a shift. */
 static void draw_index(tf_rng *r, const char *p, const char *q, char *out, size_t size) {
   int a = pick(r, 1, 3), b = pick(r, 1, 3), c = pick(r, -2, 2);
@@ -83,16 +81,14 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
       "  tensors: {I: {pad: [%d, 0]}}\n  ops: ['O[k,p] += I[%s, c] * W[k,r,c]']\n",
       "  tensors: {I: {pad: [%d]}}\n  ops: ['O[p,k] += I[%s] * I[p] * W[r,k]']\n",
       "  tensors: {I: {pad: [%d, %d]}}\n  ops: ['O[p,x] += I[%s, %s] * W[r,q]']\n",
-      "  tensors: {I: {pad: [%d]}, Y: {pad: [%d]}}\n  ops: ['Y[p] += I[%s] * W[r]', 'O[x] += Y[%s] "
-      "* V[q]']\n",
-      "  tensors: {I: {pad: [0, %d]}, Y: {pad: [0, %d]}}\n  ops: ['Y[k,p] += I[c, %s] * W[k,c,r]', "
-      "'O[x,c] += Y[k, %s] "
-      "* V[c,k,q]']\n",
+      "  tensors: {I: {pad: [%d]}, Y: {pad: [%d]}}\n"
+      "  ops: ['Y[p] += I[%s] * W[r]', 'O[x] += Y[%s] * V[q]']\n",
+      "  tensors: {I: {pad: [0, %d]}, Y: {pad: [0, %d]}}\n"
+      "  ops: ['Y[k,p] += I[c, %s] * W[k,c,r]', 'O[x,c] += Y[k, %s] * V[c,k,q]']\n",
       "  tensors: {I: {pad: [%d]}}\n  ops: ['Y[p] += I[%s] * I[2*r+1]', 'O[p] = Y[p] * I[p]']\n",
       "  ops: ['C[p,x] += A[p,k] * B[2*k+1,x]', 'E[p,c] += C[p,x] * D[x,c]']\n",
       "  ops: ['S[p,x] += Q[p,k] * K[x,k]', 'X[p] max= S[p,x]', 'F[p,x] = exp(S[p,x] - X[p])', "
-      "'Z[p] += F[p,x]', "
-      "'P[p,x] = F[p,x] / Z[p]', 'O[p,c] += P[p,x] * V[x,c]']\n",
+      "'Z[p] += F[p,x]', 'P[p,x] = F[p,x] / Z[p]', 'O[p,c] += P[p,x] * V[x,c]']\n",
       "  ops: ['C[p,k] += A[p,p] * B[x,k] * G[p+x,x]']\n",
   };
   if (n == 3)
@@ -113,8 +109,7 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
   snprintf(out + at, size - (size_t)at, "}\n%s", ops);
 }
 
-/* ---- every point
- * ------------------------------------------------------------------------------------ */
+/* ---- every point ---------------------------------------------------------------------------- */
 enum { MOST_TOUCHED = 1 << 14 };
 
 typedef struct {
@@ -177,8 +172,7 @@ static void check_touched(const tf_workload *wl, const char *text) {
     free(m.mark[z]);
 }
 
-/* ---- mappings
- * ----------------------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 typedef struct {
   const tf_spec *spec;
   tf_bounds bounds;
@@ -210,7 +204,8 @@ static bool check_mapping(machine *m, const char *text, tf_diags *d) {
          CHECK(!below(traffic, phases)) && CHECK(!below(traffic, nested));
     if (!ok)
       printf("%g cycles, at least %g; %g pJ, %g; %g words, %g, with %g on chip %g by phases, %g "
-             "nested\n%s",
+             "nested\n"
+             "%s",
              r.cycles, m->bounds.cycles, r.energy_pj, m->bounds.energy_pj, traffic,
              (double)m->bounds.traffic_words, held, phases, nested, text);
     m->mappings++;
@@ -286,8 +281,7 @@ static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight)
   tf_diags_free(d);
 }
 
-/* ---- what was once proved and was not so
- * --------------------------------------------------------------- */
+/* ---- what was once proved and was not so ---------------------------------------------------- */
 typedef struct {
   int line;
   const char *work;
@@ -317,8 +311,8 @@ static void check_known(const known *k) {
   char text[700];
   snprintf(text, sizeof text,
            "architecture: {name: a, memories: [{name: M}, {name: L, capacity: 64}], compute: "
-           "[{name: u, ops: [mac, "
-           "exp, add], below: L}]}\nworkload: {%s}\n",
+           "[{name: u, ops: [mac, exp, add], below: L}]}\n"
+           "workload: {%s}\n",
            k->work);
   tf_text t = {"text", text, strlen(text)};
   tf_diags *d = tf_diags_new();
@@ -339,8 +333,7 @@ static void check_known(const known *k) {
   tf_diags_free(d);
 }
 
-/* ---- pipelines
- * ------------------------------------------------------------------------------------------ */
+/* ---- pipelines ------------------------------------------------------------------------------ */
 /* Of each op, once: one product meets the bound, and so do two in a row. */
 static const struct {
   int line;
@@ -360,8 +353,8 @@ static void check_fills(void) {
     tf_diags *d = tf_diags_new();
     snprintf(text, sizeof text,
              "architecture: {name: a, overlap: %s, memories: [{name: M}, {name: L}], compute: "
-             "[{name: u, ops: [mac], "
-             "below: L, pipeline: 7}]}\nworkload: {dims: {m: 2, n: 3, k: 4%s}, ops: [%s]}\n",
+             "[{name: u, ops: [mac], below: L, pipeline: 7}]}\n"
+             "workload: {dims: {m: 2, n: 3, k: 4%s}, ops: [%s]}\n",
              fills[i].overlap, strchr(fills[i].ops, 'E') ? ", l: 1" : "", fills[i].ops);
     tf_spec *s = case_spec(text, d);
     tf_bounds b;
@@ -378,8 +371,7 @@ static void check_fills(void) {
   }
 }
 
-/* ---- first loads
- * ---------------------------------------------------------------------------------------- */
+/* ---- first loads ---------------------------------------------------------------------------- */
 /* An attention that loads a quarter of K before its first product, and V, but for 34 cycles of it,
  * behind the last of its scores: no bound may have all of K, or of V, arrive before the units begin
  * (docs/HOWTO-bound.md). */
@@ -427,9 +419,8 @@ static bool check_product(tf_rng *r) {
       text, sizeof text,
       "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: M, bandwidth: %d}\n"
       "  - {name: L, mesh: [%d, %d], capacity: %d}\n  - {name: R, mesh: [%d, %d], capacity: %d}\n"
-      "  compute: [{name: u, ops: [mac], below: R}]\nworkload:\n  dims: {m: %d, n: %d, k: %d}\n  "
-      "ops: ['C[m,n] += "
-      "A[m,k] * B[k,n]']\n",
+      "  compute: [{name: u, ops: [mac], below: R}]\nworkload:\n"
+      "  dims: {m: %d, n: %d, k: %d}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n",
       pick(r, 0, 3) ? "double-buffer" : "none", pick(r, 4, 40), pick(r, 1, 2), pick(r, 1, 2),
       pick(r, 3, 90), pick(r, 1, 3), pick(r, 1, 3), pick(r, 3, 8), pick(r, 1, 19), pick(r, 1, 19),
       pick(r, 1, 19));
@@ -460,8 +451,7 @@ static void check_products(tf_rng *r, bool some_exact) {
   CHECK(!some_exact || exact >= EXACT);
 }
 
-/* ---- several ops
- * ------------------------------------------------------------------------------------------ */
+/* ---- several ops ---------------------------------------------------------------------------- */
 /* Few ops on two kinds of unit, with little and much memory: what is loaded first, and stored last.
  * Nothing that the search or the solver's own start finds is below the bound, and some of it takes
  * just that. */
@@ -474,8 +464,7 @@ static const char *const fews[] = {
     "'C[m,n] += A[m,k] * B[k,n]', 'X[m,n] = exp(C[m,n])', 'E[m,l] += X[m,n] * D[n,l]'",
     "'C[m,n] += A[m,k] * B[k,n]', 'E[m,l] += A[m,k] * D[k,l]'",
     ("'S[m,n] += A[m,k] * B[n,k]', 'X[m] max= S[m,n]', 'E[m,n] = exp(S[m,n] - X[m])', 'Z[m] += "
-     "E[m,n]', "
-     "'P[m,n] = E[m,n] / Z[m]', 'O[m,l] += P[m,n] * V[n,l]'"),
+     "E[m,n]', 'P[m,n] = E[m,n] / Z[m]', 'O[m,l] += P[m,n] * V[n,l]'"),
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m] * D[l,k]'",
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]', 'E[l,m] += C[k,m+r-1] * D[l,k,r]'",
     "'C[k,m] += I[n,m+r-1] * W[k,n,r]'",
@@ -489,9 +478,9 @@ static void draw_few(tf_rng *r, char *text, size_t size) {
       text, size,
       "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: M, bandwidth: %d}\n"
       "  - {name: L, mesh: [%d, %d], capacity: %d}\n  - {name: R, mesh: [%d, %d], capacity: %d}\n"
-      "  compute:\n  - {name: u, ops: [mac], below: R, pipeline: %d}\n  - {name: v, ops: [add, "
-      "sub, div, "
-      "max, exp], below: L, mesh: [%d, 1]}\nworkload:\n  dims: {",
+      "  compute:\n  - {name: u, ops: [mac], below: R, pipeline: %d}\n"
+      "  - {name: v, ops: [add, sub, div, max, exp], below: L, mesh: [%d, 1]}\n"
+      "workload:\n  dims: {",
       pick(r, 0, 3) ? "double-buffer" : "none", pick(r, 1, 12), pick(r, 1, 2), pick(r, 1, 2),
       pick(r, 0, 1) ? 2000 : pick(r, 12, 60), pick(r, 1, 4), pick(r, 1, 4), pick(r, 3, 8),
       pick(r, 0, 1) * pick(r, 0, 5), pick(r, 1, 8));

@@ -20,8 +20,8 @@ typedef struct {
 } shape;
 
 static const char architecture[] =
-    "architecture:\n  name: small\n  memories:\n  - {name: DRAM, bandwidth: 4}\n  - {name: L1, "
-    "bandwidth: 64}\n"
+    "architecture:\n  name: small\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: L1, bandwidth: 64}\n"
     "  compute:\n  - {name: u, ops: [mac, add, mul, max, min, div, exp, sub, select], below: L1}\n";
 
 static char *text_of(const shape *s) {

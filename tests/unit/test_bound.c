@@ -12,8 +12,7 @@ static int pick(tf_rng *r, int lo, int hi) {
   return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
 }
 
-/* ---- one product, one memory: the staircase itself
- * ------------------------------------------------ */
+/* ---- one product, one memory: the staircase itself ------------------------------------------ */
 enum { MOST_WORDS = 400 };
 
 /* A tree `DRAM for ... / Buf for ... bypass ... / op C` with the loops outside in an order,
@@ -96,8 +95,8 @@ static void check_staircase(int cases, uint64_t seed) {
     const char *b = batch ? "b," : "";
     char work[400], arch[300];
     snprintf(work, sizeof work,
-             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += "
-             "A[%sm,k] * B[%sk,n]\n",
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n"
+             "  - C[%sm,n] += A[%sm,k] * B[%sk,n]\n",
              extent[0], extent[1], extent[2], batch ? ", b: 2" : "", b, b, b);
     snprintf(arch, sizeof arch,
              "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
@@ -119,8 +118,7 @@ static void check_staircase(int cases, uint64_t seed) {
   CHECK(over < 0.2 * n);
 }
 
-/* ---- uneven nests
- * -------------------------------------------------------------------------------------- */
+/* ---- uneven nests --------------------------------------------------------------------------- */
 /* Five memories, one of each; an op of three inputs with dims of their own, and loops on every Tile
  * that need not divide, so that a dim's last round is shorter than the others.  Each Tile but the
  * outermost holds some of the tensors. */
@@ -152,8 +150,9 @@ static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
 }
 
 static const char deep[] =
-    "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, "
-    "{name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
+    "architecture:\n  name: a\n"
+    "  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, {name: M4}]\n"
+    "  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
 
 static void check_nest(const test_case *s, const tf_bound_slope *slope, const char *text) {
   tf_diags *d = tf_diags_new();
@@ -187,17 +186,15 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
       extent[k] = pick(&r, 1, k < 2 ? 7 : 3);
     char work[300], text[400];
     snprintf(work, sizeof work,
-             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: "
-             "['C[m,l,c] += A[m,k] * "
-             "B[l,j] * D[m,i]']\n",
+             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n"
+             "  ops: ['C[m,l,c] += A[m,k] * B[l,j] * D[m,i]']\n",
              extent[0], extent[1], extent[2], extent[3], extent[4], extent[5]);
     test_case s = case_of(deep, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL) && i == 0)
       check_nest(&s, slope,
-                 "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 "
-                 "for k=1 j=2 i=3 "
-                 "bypass A B D\n        op C\n");
+                 "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n"
+                 "      M3 for k=1 j=2 i=3 bypass A B D\n        op C\n");
     for (int k = 0; k < nests && slope; k++) {
       draw_nest(&r, extent, text, sizeof text);
       check_nest(&s, slope, text);
@@ -207,20 +204,20 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
   }
 }
 
-/* ---- what cannot be done at once
- * ------------------------------------------------------------------------ */
+/* ---- what cannot be done at once ------------------------------------------------------------ */
 /* The compulsory words come out, whatever is left out of the rest. */
 static void check_large(void) {
   static const char fourteen[] =
-      "workload:\n  dims: {a: 5, b: 6, c: 7, d: 5, e: 6, f: 7, g: 5, h: 6, i: 7, j: 5, k: 6, l: 7, "
-      "m: 3, n: 4}\n"
+      "workload:\n"
+      "  dims: {a: 5, b: 6, c: 7, d: 5, e: 6, f: 7, g: 5, h: 6, i: 7, j: 5, k: 6, l: 7, m: 3, n: "
+      "4}\n"
       "  ops: ['C[a,b,c,d,e] += A[a,f,g,h,i,j] * B[b,k,l,m,n,f] * D[c,k,g]']\n";
-  static const char long_dims[] = "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n  ops: "
-                                  "['C[m,n] += A[m,k] * B[k,n]']\n";
-  static const char seventeen[] =
-      "workload:\n  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2, k: "
-      "2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
-      "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
+  static const char long_dims[] = "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n"
+                                  "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
+  static const char seventeen[] = "workload:\n"
+                                  "  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, "
+                                  "j: 2, k: 2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
+                                  "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
   const char *const texts[] = {fourteen, long_dims, seventeen};
   const double least[] = {6300 + 36750 + 21168 + 210, 4.8e11, 256 + 2048};
   for (int i = 0; i < 3; i++) {
@@ -239,8 +236,7 @@ static void check_large(void) {
   }
 }
 
-/* ---- anything: below what is found, and never rising
- * ------------------------------------------------- */
+/* ---- anything: below what is found, and never rising ---------------------------------------- */
 static void draw_work(tf_rng *r, char *out, size_t size) {
   int m = pick(r, 1, 8), k = pick(r, 1, 8), l = pick(r, 1, 8), n = pick(r, 1, 8), p = pick(r, 1, 6);
   const char *dims = "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d, p: %d}\n  ops:\n";
@@ -260,8 +256,8 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
   case 2:
     at = snprintf(out, size, dims, m, k, l, n, p);
     snprintf(out + at, size - (size_t)at,
-             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,p] += E[m,n] * "
-             "F[n,p]\n");
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n"
+             "  - G[m,p] += E[m,n] * F[n,p]\n");
     return;
   case 3: /* the same input twice, and a producer whose rows overlap */
     at = snprintf(out, size,
@@ -279,8 +275,8 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
     at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n",
                   m, k, l, n);
     snprintf(out + at, size - (size_t)at,
-             "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - "
-             "X[m])\n  - Z[m] += E[m,l]\n"
+             "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n"
+             "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
              "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
     return;
   default: /* a sum that two ops read, one after the other */

@@ -10,8 +10,7 @@
 #include "tests/unit/draw_whole.h"
 #include "tileflow/solve.h"
 
-/* ---- the checker
- * ---------------------------------------------------------------------------------- */
+/* ---- the checker ---------------------------------------------------------------------------- */
 static bool passes(const char *text, bool loud) {
   FILE *f = popen(loud ? CERTIFY " -" : CERTIFY " - >/dev/null", "w");
   if (!f) exit(2);
@@ -33,8 +32,7 @@ static void sign(char *text) {
   snprintf(end + 1, strlen(end + 1) + 1, "end %016llx\n", (unsigned long long)h);
 }
 
-/* ---- one number changed
- * ------------------------------------------------------------------------------- */
+/* ---- one number changed --------------------------------------------------------------------- */
 typedef struct {
   int proofs, changed, signed_anew, believed; /* believed: of those signed anew, that pass */
   int homes, homes_changed; /* certificates, and changed ones, of problems with homes */
@@ -97,8 +95,7 @@ static int change_file(char **argv) {
   return fclose(out) ? 2 : 0;
 }
 
-/* ---- cases
- * -------------------------------------------------------------------------------------------- */
+/* ---- cases ---------------------------------------------------------------------------------- */
 static double figure_of(tf_objective o, const tf_result *r, const tf_workload *wl) {
   const double words = tf_result_traffic(wl, r);
   return o == TF_LATENCY  ? r->cycles
@@ -235,15 +232,15 @@ static void check_changes(const char *text, const char *from, const char *const 
  * changes of each with which it would not fit. */
 static void check_parts(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: GM, "
-      "bandwidth: 16}\n"
-      "  - name: L0\n    bandwidth: 64\n    parts:\n    - {name: L0A, holds: [left], capacity: "
-      "128}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+      "  - {name: GM, bandwidth: 16}\n"
+      "  - name: L0\n    bandwidth: 64\n    parts:\n"
+      "    - {name: L0A, holds: [left], capacity: 128}\n"
       "    - {name: L0B, holds: [right], capacity: 256, double-buffered: true}\n"
       "    - {name: L0C, holds: [result], capacity: 512, word-bits: 32}\n  compute:\n"
       "  - {name: u, ops: [mac], below: L0}\nworkload:\n  name: w\n  dims: {m: 32, n: 16, k: 8}\n"
-      "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n  GM for m=2\n    L0 for m=16 n=16 "
-      "k=8\n      op C\n";
+      "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n  GM for m=2\n"
+      "    L0 for m=16 n=16 k=8\n      op C\n";
   static const char *const was[] = {"capacity 128 ", "capacity 256 ", "capacity 512 ",
                                     "bits 1 ",       "bits 32 ",      "twice no h",
                                     "holds left",    "holds right"},
@@ -281,10 +278,10 @@ static void give_homes(tf_rng *g, const tf_spec *s) {
  * every number of what the certificate says of the home changed. */
 static void check_homes(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
-      "bandwidth: 4}\n"
-      "  - {name: H, mesh: [2, 1], bandwidth: 8, capacity: 248}\n  - {name: R, bandwidth: 16, "
-      "capacity: 64}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+      "  - {name: D, bandwidth: 4}\n"
+      "  - {name: H, mesh: [2, 1], bandwidth: 8, capacity: 248}\n"
+      "  - {name: R, bandwidth: 16, capacity: 64}\n"
       "  compute:\n  - {name: u, ops: [mac], below: R}\nhome: {A: H}\nworkload:\n  name: w\n"
       "  dims: {m: 32, n: 6, k: 8}\n  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\nmapping: |\n"
       "  D for m=4 spatial m=2@x\n    H bypass B for n=6 k=2\n      R for m=4 k=4\n        op C\n";

@@ -16,8 +16,7 @@ static int pick(tf_rng *g, int lo, int hi) {
 
 static const char *truth(tf_rng *g) { return pick(g, 0, 3) ? "true" : "false"; }
 
-/* ---- a problem
- * ----------------------------------------------------------------------------------- */
+/* ---- a problem ------------------------------------------------------------------------------ */
 enum { DIMS = 11, P = 2, Q, N = 6, X, Y, T, U };
 static const char names[] =
     "kcpqrsnxytu"; /* n: what a second op makes; x, y, t, u: by a window, too */
@@ -39,8 +38,9 @@ static void machine(tf_rng *g, page *p) {
     say(p, "}\n");
   }
   say(p,
-      "  compute:\n  - {name: u, ops: [mac, max], below: L2, mesh: [4, 4], network: {multicast: "
-      "%s, reduce: %s}}\n",
+      "  compute:\n"
+      "  - {name: u, ops: [mac, max], below: L2, mesh: [4, 4], network: {multicast: %s, reduce: "
+      "%s}}\n",
       truth(g), truth(g));
 }
 
@@ -77,8 +77,7 @@ static void workload(tf_rng *g, page *p, problem *w) {
     say(p, "  - \"O[n,p,q] += T[k,p,q] * V[n,k]\"\n");
 }
 
-/* ---- a mapping
- * --------------------------------------------------------------------------------------- */
+/* ---- a mapping ------------------------------------------------------------------------------ */
 static int trip_of(tf_rng *g, int n, bool divides) {
   int d = pick(g, 1, n);
   while (divides && n % d)
@@ -135,8 +134,7 @@ static void mapping(tf_rng *g, page *p, problem *w) {
   nest(g, p, 6, level, &own, w->made ? "nxytuk" : "npqk", "O");
 }
 
-/* ---- three ways
- * ------------------------------------------------------------------------------------- */
+/* ---- three ways ----------------------------------------------------------------------------- */
 enum { QUICK, SUMS, WALK, WAYS };
 enum { WALK_MOST = 3000 };
 

@@ -12,8 +12,7 @@ static const char *const machine = "architecture:\n"
                                    "  memories: [{name: DRAM}, {name: Buf}]\n"
                                    "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
 
-/* ---- random chains ------------------------------------------------------------------------------
- */
+/* ---- random chains --------------------------------------------------------------------------- */
 static int pick(tf_rng *r, int lo, int hi) {
   return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
 }
@@ -92,8 +91,7 @@ static void draw_order(tf_rng *r, const tf_chain *c, bool divide, order *o) {
   }
 }
 
-/* ---- Algorithm 1 --------------------------------------------------------------------------------
- */
+/* ---- Algorithm 1 ----------------------------------------------------------------------------- */
 /* Footprints by marking every element that the points of one tile touch; the rest word by word from
  * the thesis. */
 typedef struct {
@@ -253,8 +251,7 @@ static void check_table_3_4(void) {
   case_drop(&s);
 }
 
-/* ---- the tree, by the model
- * ------------------------------------------------------------------------- */
+/* ---- the tree, by the model ----------------------------------------------------------------- */
 static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *out, size_t size) {
   const tf_workload *wl = c->wl;
   int at = snprintf(out, size, "DRAM");
@@ -395,8 +392,7 @@ static void check_model(int cases, uint64_t seed) {
   CHECK(n_alike * 100 > cases);
 }
 
-/* ---- stationary points
- * -------------------------------------------------------------------------------- */
+/* ---- stationary points ---------------------------------------------------------------------- */
 /* Least volume of Eq. 3.15 over a fine grid of tiles of m; the tile of l is what Eq. 3.16 leaves.
  */
 static double scan(double m, double l, double k, double n, double capacity, double alpha) {
@@ -539,8 +535,7 @@ static bool is_stationary(const tf_c_problem *p, tf_rng *r, const char *text) {
   return ok;
 }
 
-/* ---- two memories, Eq. 3.21
- * ----------------------------------------------------------------------------- */
+/* ---- two memories, Eq. 3.21 ----------------------------------------------------------------- */
 typedef struct {
   double m, n, k, capacity[2], rate[2];
 } two;
@@ -604,8 +599,8 @@ static void check_two_levels(int cases, uint64_t seed) {
     w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
     char text[300];
     snprintf(text, sizeof text,
-             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * "
-             "B[k,n]\n",
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n"
+             "  - C[m,n] += A[m,k] * B[k,n]\n",
              m, n, k);
     test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
@@ -635,8 +630,7 @@ static void check_two_levels(int cases, uint64_t seed) {
   }
 }
 
-/* ---- rounding
- * ---------------------------------------------------------------------------------------------- */
+/* ---- rounding ------------------------------------------------------------------------------- */
 /* Least words over all whole-numbered tiles that fit. */
 static double enumerate(const tf_c_problem *p) {
   double least = INFINITY;
@@ -724,35 +718,7 @@ static void check_guarantee(int cases, uint64_t seed) {
   CHECK(met * 2 > cases);
 }
 
-/* ---- intra-tile parameters
- * ------------------------------------------------------------------------------------ */
-static void check_micro(void) {
-  tf_c_micro cpu = tf_c_micro_cpu(32); /* the thesis's AVX-512: 6, 4, 2 */
-  CHECK_I64(cpu.mi, 6);
-  CHECK_I64(cpu.ni, 4);
-  CHECK_I64(cpu.mii, 2);
-  for (int regs = 6; regs <= 64; regs++) {
-    tf_c_micro m = tf_c_micro_cpu(regs);
-    CHECK(m.mi * m.ni + m.ni + m.mii <= regs && m.mi % m.mii == 0);
-    for (int mi = 2; mi <= 64; mi++)
-      for (int ni = 1; ni <= 64; ni++) {
-        int mii = 2;
-        while (mi % mii)
-          mii++;
-        if (mi * ni + ni + mii <= regs)
-          CHECK((double)m.mi * m.ni / (m.mi + m.ni) >= (double)mi * ni / (mi + ni) - 1e-9);
-      }
-  }
-  for (int64_t words = 1024; words < 300000; words *= 3) {
-    int64_t n = tf_c_micro_npu(16, words) * 16;
-    CHECK(n * n + 2 * n * 16 <= words || n == 16);
-    CHECK((n + 16) * (n + 16) + 2 * (n + 16) * 16 > words);
-  }
-}
-
-/* ---- the solver
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the solver ----------------------------------------------------------------------------- */
 static const char *const chip = "architecture:\n"
                                 "  name: chip\n"
                                 "  memories:\n"
@@ -824,7 +790,6 @@ int main(int argc, char **argv) {
   check_two_levels(cases / 3, seed);
   each_problem(cases, tf_rng_new(seed, 5), 9, 5, is_rounded);
   check_guarantee(argc > 3 ? atoi(argv[3]) : 2 * cases, seed);
-  check_micro();
   check_solver(cases / 5, seed);
   return check_report();
 }

@@ -106,14 +106,13 @@ static void check_idle_steps(void) {
   for (int i = 0; i < 2; i++) {
     page p = {.len = 0};
     say(&p,
-        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: "
-        "Reg}\n"
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
+        "  - {name: Reg}\n"
         "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
         "workload:\n  name: w\n  dims: {h: 9, p: 8, r: 2, c: 4}\n  ops:\n"
         "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
-        "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for "
-        "c=2\n            op "
-        "T\n"
+        "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n"
+        "          Reg for c=2\n            op T\n"
         "        Buf for r=2\n          op O\n",
         scope[i]);
     test_case e = evaluate(p.text, FREELY);
@@ -156,13 +155,13 @@ static void check_retain(void) {
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
     page p = {.len = 0};
     say(&p,
-        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: "
-        "Reg}\n"
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
+        "  - {name: Reg}\n"
         "  compute:\n  - {name: pe, ops: [mac]}\n"
         "workload:\n  name: w\n  dims: {h: 8, r: 2, p: 6, t: 3, n: 2}\n  ops:\n"
         "  - T[h] += I[h + r] * V[r]\n  - O[p,n] += T[p + t] * W[n,t]\n"
-        "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          "
-        "Reg for r=2\n"
+        "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n"
+        "          Reg for r=2\n"
         "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n",
         rows[k].loops);
     for (way how = FREELY; how <= BY_WALK; how++) {
@@ -189,8 +188,7 @@ static void check_retain(void) {
   }
 }
 
-/* ---- random, against the walk ------------------------------------------------------------------
- */
+/* ---- random, against the walk ---------------------------------------------------------------- */
 
 typedef struct {
   const char *name;
@@ -499,8 +497,8 @@ static void twin(uint64_t seed, tally *t) {
 /* 17 rows on four buffers of one port, a word a cycle: the first has five of them, each filled,
  * read, updated and drained once; and nine of the second op's, which takes two buffers. */
 static const char *const shared_rows =
-    "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], "
-    "bandwidth: 1}\n"
+    "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n"
+    "  - {name: B, mesh: [4, 1], bandwidth: 1}\n"
     "  compute:\n  - {name: u, ops: [mul]}\n"
     "workload:\n  name: w\n  dims: {m: 17}\n  ops:\n  - O[m] = A[m] * 2\n  - P[m] = O[m] * 3\n"
     "mapping: |\n  D\n    Seq\n      D spatial m=4@x\n        B for m=5\n          op O\n"
@@ -520,14 +518,14 @@ static void check_busiest(void) {
  * and few of the steps are looked at. */
 static void check_far(void) {
   static const char *const text =
-      "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n  - {name: B, mesh: [4, 1], "
-      "bandwidth: 1}\n"
+      "architecture:\n  overlap: perfect\n  memories:\n  - {name: D}\n"
+      "  - {name: B, mesh: [4, 1], bandwidth: 1}\n"
       "  compute:\n  - {name: u, ops: [mac]}\n"
-      "workload:\n  name: w\n  dims: {p: 999983, r: 3, x: 999983, s: 5}\n  tensors: {I: {pad: "
-      "[1]}, T: {pad: [2]}}\n"
+      "workload:\n  name: w\n  dims: {p: 999983, r: 3, x: 999983, s: 5}\n"
+      "  tensors: {I: {pad: [1]}, T: {pad: [2]}}\n"
       "  ops:\n  - T[p] += I[p+r-1] * W[r]\n  - O[x] += T[x+s-2] * V[s]\n"
-      "mapping: |\n  D for x=996\n    Seq retain T\n      D spatial p=4@x\n        B for p=252 "
-      "r=3\n          op T\n"
+      "mapping: |\n  D for x=996\n    Seq retain T\n      D spatial p=4@x\n"
+      "        B for p=252 r=3\n          op T\n"
       "      D spatial x=4@x\n        B for x=251 s=5\n          op O\n";
   test_case e = evaluate(text, FREELY);
   CHECK(e.ok && !e.model->ev.irregular);
@@ -545,10 +543,10 @@ static void check_kept_links(void) {
       "  - {name: B, mesh: [1, 4], network: {multicast: true, reduce: true, topology: tree, width: "
       "0.5}}\n"
       "  compute:\n  - {name: u, ops: [mac], mesh: [3, 1], rate: 16}\n"
-      "workload:\n  name: w\n  dims: {m: 4, l: 5, k: 4, n: 3}\n  ops:\n  - C[m,l] += A[m,k] * "
-      "B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D spatial m=4@y\n    Shar retain C\n      B "
-      "for l=5 k=4\n"
+      "workload:\n  name: w\n  dims: {m: 4, l: 5, k: 4, n: 3}\n  ops:\n"
+      "  - C[m,l] += A[m,k] * B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D spatial m=4@y\n    Shar retain C\n"
+      "      B for l=5 k=4\n"
       "        op C\n      B for l=6 n=3\n        op E\n";
   for (int how = FREELY; how <= BY_STEPS; how++) {
     test_case e = evaluate(text, (way)how);
@@ -559,49 +557,46 @@ static void check_kept_links(void) {
 
 /* Mappings whose closed sums must tell what the walk tells. */
 static void check_closed(void) {
-  static const char *const machine = "architecture:\n  overlap: %s\n  memories:\n  - {name: D, "
-                                     "bandwidth: 3}\n  - {name: B, mesh: [3, 1], bandwidth: "
-                                     "2}\n"
-                                     "  - {name: R, mesh: [4, 1]}\n  compute:\n  - {name: u, ops: "
-                                     "[mac, max, exp, div, sub, add]}\n%s";
+  static const char *const machine = "architecture:\n  overlap: %s\n  memories:\n"
+                                     "  - {name: D, bandwidth: 3}\n"
+                                     "  - {name: B, mesh: [3, 1], bandwidth: 2}\n"
+                                     "  - {name: R, mesh: [4, 1]}\n  compute:\n"
+                                     "  - {name: u, ops: [mac, max, exp, div, sub, add]}\n%s";
   static const char *const closed[] = {
       /* what is retained is found by none: each step needs another tile */
       "workload:\n  name: w\n  dims: {m: 23, l: 17, n: 5}\n  ops:\n  - X[m] max= S[m,l]\n"
-      "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] "
-      "+= P[m,l] * V[l,n]\n"
-      "mapping: |\n  D for m=4 l=5\n    Seq retain E P stream X Z O\n      B for m=6 l=4\n        "
-      "op X\n"
-      "      B for m=6 l=4\n        op E\n      B for m=6 l=4\n        op Z\n      B for m=6 l=4\n "
-      "       op P\n"
+      "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n"
+      "  - O[m,n] += P[m,l] * V[l,n]\n"
+      "mapping: |\n  D for m=4 l=5\n    Seq retain E P stream X Z O\n"
+      "      B for m=6 l=4\n        op X\n"
+      "      B for m=6 l=4\n        op E\n      B for m=6 l=4\n        op Z\n"
+      "      B for m=6 l=4\n        op P\n"
       "      B for m=6 l=4 n=5\n        op O\n",
       /* by all but the first of the inner steps, which need nothing anew */
-      "workload:\n  name: w\n  dims: {m: 23, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * "
-      "B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for m=4 l=3 n=3\n    Pipe retain C\n      B "
-      "for k=3 m=2 l=3\n"
-      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n        R for n=3 spatial "
-      "m=4@x\n          R for "
-      "m=2 l=6\n"
+      "workload:\n  name: w\n  dims: {m: 23, l: 17, k: 11, n: 13}\n  ops:\n"
+      "  - C[m,l] += A[m,k] * B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for m=4 l=3 n=3\n"
+      "    Pipe retain C\n      B for k=3 m=2 l=3\n"
+      "        R for m=4 k=4 l=2\n          op C\n      B for n=2\n"
+      "        R for n=3 spatial m=4@x\n          R for m=2 l=6\n"
       "            op E\n",
-      "workload:\n  name: w\n  dims: {m: 24, l: 17, k: 11, n: 13}\n  ops:\n  - C[m,l] += A[m,k] * "
-      "B[k,l]\n"
-      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for l=3 n=2 m=4 n=2 spatial n=3@x\n    B\n   "
-      "   Pipe retain C\n"
+      "workload:\n  name: w\n  dims: {m: 24, l: 17, k: 11, n: 13}\n  ops:\n"
+      "  - C[m,l] += A[m,k] * B[k,l]\n"
+      "  - E[m,n] += C[m,l] * F[l,n]\nmapping: |\n  D for l=3 n=2 m=4 n=2 spatial n=3@x\n"
+      "    B\n      Pipe retain C\n"
       "        R for k=11 m=6 l=6\n          op C\n        R for n=2 m=6 l=6\n          op E\n",
       /* ops that share loops with different steps */
-      "workload:\n  name: w\n  dims: {m: 61, n: 7, k: 83, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * "
-      "B[k,n]\n"
-      "  - E[m,o] += A[m,k] * F[k,o]\nmapping: |\n  D for m=31 k=28\n    Para\n      B for n=7\n   "
-      "     R for m=2 k=3\n"
+      "workload:\n  name: w\n  dims: {m: 61, n: 7, k: 83, o: 5}\n  ops:\n"
+      "  - C[m,n] += A[m,k] * B[k,n]\n"
+      "  - E[m,o] += A[m,k] * F[k,o]\nmapping: |\n  D for m=31 k=28\n    Para\n"
+      "      B for n=7\n        R for m=2 k=3\n"
       "          op C\n      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n",
-      "workload:\n  name: w\n  dims: {m: 19, n: 7, k: 31, o: 5}\n  ops:\n  - C[m,n] += A[m,k] * "
-      "B[k,n]\n"
-      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n  D for m=3 k=2 m=2\n "
-      "   D for k=4\n      "
-      "Pipe\n"
-      "        B for n=7\n          R for m=4 k=4\n            op C\n        B spatial m=2@x\n     "
-      "     R for m=3 k=5 "
-      "o=5\n"
+      "workload:\n  name: w\n  dims: {m: 19, n: 7, k: 31, o: 5}\n  ops:\n"
+      "  - C[m,n] += A[m,k] * B[k,n]\n"
+      "  - E[m,o] += G[m,k] * F[k,o]\n  - H[m] += I[m,k] * J[k]\nmapping: |\n"
+      "  D for m=3 k=2 m=2\n    D for k=4\n      Pipe\n"
+      "        B for n=7\n          R for m=4 k=4\n            op C\n"
+      "        B spatial m=2@x\n          R for m=3 k=5 o=5\n"
       "            op E\n        B for k=7 spatial m=3@x\n          R for m=3\n            op H\n"};
   static const char *const overlap[] = {"perfect", "none", "double-buffer"};
   for (size_t i = 0; i < 3 * sizeof closed / sizeof *closed; i++) {
@@ -623,8 +618,8 @@ static void check_unlike_steps(void) {
       "  compute:\n  - {name: u, ops: [mac]}\n"
       "workload:\n  name: w\n  dims: {m: %d, n: 7, k: %d, o: 5}\n"
       "  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n  - E[m,o] += A[m,k] * F[k,o]\n"
-      "mapping: |\n  D for m=%d k=%d\n    %s\n      B for n=7\n        R for m=2 k=3\n          op "
-      "C\n"
+      "mapping: |\n  D for m=%d k=%d\n    %s\n      B for n=7\n        R for m=2 k=3\n"
+      "          op C\n"
       "      B for m=2 spatial k=2@x\n        R for m=3 k=4 o=5\n          op E\n";
   static const char *const scope[] = {"Para", "Seq", "Shar"};
   for (int i = 0; i < 3; i++) {

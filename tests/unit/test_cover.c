@@ -15,8 +15,7 @@ typedef struct {
   long rows, covered, beyond; /* rows tried; that cover; that the start alone would have let pass */
 } tally;
 
-/* ---- the slow way -------------------------------------------------------------------------------
- */
+/* ---- the slow way ---------------------------------------------------------------------------- */
 typedef struct {
   const tf_plan *p;
   tf_eval ev;
@@ -87,8 +86,7 @@ static verdict slow_all(slow *s, tf_cover *c, tally *t) {
   return all;
 }
 
-/* ---- who is asked -------------------------------------------------------------------------------
- */
+/* ---- who is asked ---------------------------------------------------------------------------- */
 static bool has_code(const tf_diags *d, tf_code code) {
   for (size_t i = 0; i < tf_diags_count(d); i++)
     if (tf_diags_at(d, i)->code == code) return true;

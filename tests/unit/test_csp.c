@@ -8,8 +8,7 @@
 
 enum { VARS = 6, SEEN = 20000 };
 
-/* ---- all solutions of a small system, by trying everything -------------------------------------
- */
+/* ---- all solutions of a small system, by trying everything ----------------------------------- */
 typedef struct {
   const csp *s;
   int n, twice, wrong;
@@ -42,8 +41,7 @@ static void try_all(seen *e, int v, int64_t *value) {
   }
 }
 
-/* ---- random small systems ----------------------------------------------------------------------
- */
+/* ---- random small systems -------------------------------------------------------------------- */
 static int some(tf_rng *rng, int n) { return (int)tf_rng_below(rng, (uint32_t)n); }
 
 static void draw_var(csp *s, tf_rng *rng, int i) {
@@ -199,8 +197,7 @@ static void test_random(int cases) {
   free(got.row);
 }
 
-/* ---- exact numbers -----------------------------------------------------------------------------
- */
+/* ---- exact numbers --------------------------------------------------------------------------- */
 /* Ordered products of n factors: of each prime's exponent e, C(e + n - 1, n - 1). */
 static int64_t splits(int64_t of, int n) {
   int64_t all = 1;
@@ -265,8 +262,7 @@ static void test_deep(void) {
   tf_arena_free(a);
 }
 
-/* ---- Heron's dump ------------------------------------------------------------------------------
- */
+/* ---- Heron's dump ---------------------------------------------------------------------------- */
 static char *file_text(const char *path) {
   FILE *f = fopen(path, "r");
   char *text = calloc(1, 1 << 16);
@@ -341,8 +337,7 @@ static void test_heron(void) {
   tf_diags_free(d);
 }
 
-/* ---- the text's messages -----------------------------------------------------------------------
- */
+/* ---- the text's messages --------------------------------------------------------------------- */
 static void test_messages(void) {
   static const struct {
     int line;

@@ -85,8 +85,8 @@ static double cost_of(const char *machine_of, const char *workload, const char *
 static double product(int blocks, int k, const char *dtype, int *at_once) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n  - C[b,m,n] += "
-           "A[b,m,k] * B[b,k,n]\n"
+           "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: %d}\n  ops:\n"
+           "  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
            "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            blocks, k, blocks, k);
   return cost_of(arch, text, dtype, at_once);
@@ -147,8 +147,8 @@ static void check_sums(void) {
 static void check_shared_tiles(int rows, int columns, int wave) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: %d, n: %d, k: 128}\n  ops:\n  - C[m,n] += A[m,k] * "
-           "B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: %d, n: %d, k: 128}\n  ops:\n"
+           "  - C[m,n] += A[m,k] * B[k,n]\n"
            "mapping: |\n  HBM for m=%d n=%d k=2\n    SMEM for m=128 n=128 k=64\n      op C\n",
            128 * rows, 128 * columns, rows, columns);
   test_case e = case_of(arch, text);
@@ -173,8 +173,8 @@ static void check_shared_tiles(int rows, int columns, int wave) {
 /* ---- masks ---- */
 
 static const char *const hopper =
-    "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, "
-    "bandwidth: 64}\n"
+    "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+    "  - {name: HBM, bandwidth: 64}\n"
     "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
     "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
 
@@ -240,8 +240,8 @@ static void check_masks(void) {
 static void check_step(int steps) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 256, n: 256, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * "
-           "B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: 256, n: 256, k: %d}\n  ops:\n"
+           "  - C[m,n] += A[m,k] * B[k,n]\n"
            "mapping: |\n  HBM for m=2 n=2 k=%d\n    SMEM for m=128 n=128 k=64\n      op C\n",
            64 * steps, steps);
   test_case e = case_of(arch, text);
@@ -281,8 +281,8 @@ static void check_step(int steps) {
  * two products. */
 static void check_few_rows(void) {
   static const char *const few =
-      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: HBM, "
-      "bandwidth: 65536}\n"
+      "architecture:\n  name: gpu\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+      "  - {name: HBM, bandwidth: 65536}\n"
       "  - {name: SMEM, capacity: 227 KiB, bandwidth: 64, mesh: [4, 2]}\n  compute:\n"
       "  - {name: u, ops: [mac, add, sub, div, exp, max, select], below: SMEM, mesh: [16, 16]}\n";
   static const char *const text =
@@ -317,8 +317,8 @@ static void check_readers(void) {
   for (int blocks = 2; blocks <= MULTIPROCESSORS; blocks++) {
     char text[512];
     snprintf(text, sizeof text,
-             "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n  - C[b,m,n] += "
-             "A[b,m,k] * B[b,k,n]\n"
+             "workload:\n  name: p\n  dims: {b: %d, m: 64, n: 64, k: 512}\n  ops:\n"
+             "  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n"
              "mapping: |\n  HBM for b=%d\n    SMEM for m=64 n=64 k=512\n      op C\n",
              blocks, blocks);
     test_case e = case_of(arch, text);
@@ -356,8 +356,8 @@ static void check_rows(const char *dtype, int bytes) {
   for (int n = 65; n <= 97; n++) {
     char text[512];
     snprintf(text, sizeof text,
-             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n  - C[m,n] += A[m,k] "
-             "* B[k,n]\n"
+             "workload:\n  name: p\n  dims: {m: 128, n: %d, k: 4096}\n  ops:\n"
+             "  - C[m,n] += A[m,k] * B[k,n]\n"
              "mapping: |\n  HBM for m=2 n=2\n    SMEM for m=64 n=64 k=4096\n      op C\n",
              n);
     test_case e = case_of(arch, text);
@@ -397,11 +397,11 @@ static double of_two(const char *other, const char *isa, double *each) {
   char text[1024];
   snprintf(
       text, sizeof text,
-      "workload:\n  name: p\n  dims: {m: 256, l: 256, k: 512}\n  ops:\n  - \"U[m,l] += A[m,k] * "
-      "B[k,l]\"\n"
+      "workload:\n  name: p\n  dims: {m: 256, l: 256, k: 512}\n  ops:\n"
+      "  - \"U[m,l] += A[m,k] * B[k,l]\"\n"
       "  - \"V[m,l] += %s[m,k] * C[k,l]\"\n  - \"G[m,l] = max(U[m,l] + V[m,l], 0)\"\nmapping: |\n"
-      "  HBM for m=2 l=2\n    Seq keep U@SMEM V@SMEM\n      SMEM for m=128 l=128 k=512\n        op "
-      "U\n"
+      "  HBM for m=2 l=2\n    Seq keep U@SMEM V@SMEM\n      SMEM for m=128 l=128 k=512\n"
+      "        op U\n"
       "      SMEM for m=128 l=128 k=512\n        op V\n      SMEM for m=128 l=128\n        op G\n",
       other);
   test_case e = case_of(hopper, text);
@@ -443,8 +443,8 @@ static void check_beside(void) {
 static void check_workspace(int parts) {
   char text[512];
   snprintf(text, sizeof text,
-           "workload:\n  name: p\n  dims: {m: 64, n: 64, k: 512}\n  ops:\n  - C[m,n] += A[m,k] * "
-           "B[k,n]\n"
+           "workload:\n  name: p\n  dims: {m: 64, n: 64, k: 512}\n  ops:\n"
+           "  - C[m,n] += A[m,k] * B[k,n]\n"
            "mapping: |\n  HBM%s\n    SMEM for m=64 n=64 k=%d\n      op C\n",
            parts > 1 ? " spatial k=4@x" : "", 512 / parts);
   test_case e = case_of(arch, text);

@@ -74,8 +74,7 @@ static void test_counts(void) {
   for (uint64_t seed = 1; seed <= CASES; seed++)
     one(&t, seed);
   printf("%ld walked, %ld estimated, %ld gave up; %ld that do not fit and are said to, %ld that "
-         "fit and are not; %ld "
-         "counters below the walk's; cycles %.3g to %.3g of its\n",
+         "fit and are not; %ld counters below the walk's; cycles %.3g to %.3g of its\n",
          t.walked, t.estimated, t.gave_up, t.wrong_fit, t.refused, t.less, t.least, t.most);
   CHECK_I64(t.odd, 0);
   CHECK_I64(t.wrong_fit, 0);
@@ -83,18 +82,18 @@ static void test_counts(void) {
   CHECK(t.estimated > 30 && t.less * 20 < t.estimated && t.least > 0.9);
 }
 
-/* ---- all tiles whole
- * -------------------------------------------------------------------------------------------- */
+/* ---- all tiles whole ------------------------------------------------------------------------ */
 /* A chain of two products; its loops, outside and inside, of each dim, are drawn. */
-static const char fused[] = "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: double-buffer\n  "
-                            "memories:\n  - {name: D, bandwidth: 4}\n"
+static const char fused[] = "architecture:\n  name: a\n  clock: 1 GHz\n"
+                            "  overlap: double-buffer\n  memories:\n"
+                            "  - {name: D, bandwidth: 4}\n"
                             "  - {name: B, capacity: 4096, bandwidth: 16, mesh: [4, 1]}\n"
                             "  compute:\n  - {name: u, ops: [mac], below: B, mesh: [8, 8]}\n"
-                            "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n  "
-                            "- C[m,l] += A[m,k] * B[k,l]\n"
+                            "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n"
+                            "  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
                             "  - E[m,n] += C[m,l] * D[l,n]\n"
-                            "mapping: |\n  D for m=%d spatial m=%d@x\n    %s\n      B for k=%d "
-                            "l=%d m=%d spatial l=%d@x k=%d@y\n        op C\n"
+                            "mapping: |\n  D for m=%d spatial m=%d@x\n    %s\n"
+                            "      B for k=%d l=%d m=%d spatial l=%d@x k=%d@y\n        op C\n"
                             "      B for l=%d n=%d m=%d spatial n=%d@x l=%d@y\n        op E\n";
 
 static test_case fused_case(const char *scope, const int trips[9], const int extent[4]) {
@@ -147,16 +146,14 @@ static void test_whole(void) {
   CHECK(partial > ROUNDS / 4);
 }
 
-/* ---- plans
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- plans ---------------------------------------------------------------------------------- */
 static const char cpu[] =
     "architecture:\n  name: cpu\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
     "  - {name: L2, capacity: 256 KiB, bandwidth: 16}\n"
-    "  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n  - {name: REG, capacity: 256, bandwidth: "
-    "64}\n"
-    "  compute:\n  - {name: u, ops: [mac, add, sub, mul, exp, silu, select], below: REG, mesh: [8, "
-    "1]}\n";
+    "  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
+    "  - {name: REG, capacity: 256, bandwidth: 64}\n"
+    "  compute:\n"
+    "  - {name: u, ops: [mac, add, sub, mul, exp, silu, select], below: REG, mesh: [8, 1]}\n";
 static const char gpu[] =
     "architecture:\n  name: gpu\n  clock: 1 GHz\n  memories:\n  - {name: HBM, bandwidth: 64}\n"
     "  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}\n  compute:\n"
@@ -164,20 +161,20 @@ static const char gpu[] =
 
 /* Rows of a prime number; dims of two. */
 static const char *const odd[] = {
-    "workload:\n  name: gated\n  dims: {m: 89, d: 88, f: 56, e: 96}\n  ops:\n  - G[m,f] += X[m,d] "
-    "* A[d,f]\n"
-    "  - U[m,f] += X[m,d] * B[d,f]\n  - H[m,f] = silu(G[m,f]) * U[m,f]\n  - Y[m,e] += H[m,f] * "
-    "C[f,e]\n",
-    "workload:\n  name: heads\n  dims: {h: 2, t: 127, a: 16, d: 40}\n  ops:\n  - Y[t,d] += "
-    "O[h,t,a] * W[h,a,d]\n"
+    "workload:\n  name: gated\n  dims: {m: 89, d: 88, f: 56, e: 96}\n  ops:\n"
+    "  - G[m,f] += X[m,d] * A[d,f]\n"
+    "  - U[m,f] += X[m,d] * B[d,f]\n  - H[m,f] = silu(G[m,f]) * U[m,f]\n"
+    "  - Y[m,e] += H[m,f] * C[f,e]\n",
+    "workload:\n  name: heads\n  dims: {h: 2, t: 127, a: 16, d: 40}\n  ops:\n"
+    "  - Y[t,d] += O[h,t,a] * W[h,a,d]\n"
     "  - Z[t,d] = Y[t,d] + X[t,d]\n",
-    "workload:\n  name: tiny\n  dims: {m: 2, l: 2, k: 16, n: 12}\n  ops:\n  - S[m,l] += C[m,k] * "
-    "B[l,k]\n"
+    "workload:\n  name: tiny\n  dims: {m: 2, l: 2, k: 16, n: 12}\n  ops:\n"
+    "  - S[m,l] += C[m,k] * B[l,k]\n"
     "  - T[m,l] = S[m,l] * exp(A[m] - A[l])\n  - O[m,n] += T[m,l] * X[l,n]\n",
-    "workload:\n  name: scan\n  dims: {h: 2, m: 2, l: 2, k: 16, n: 12}\n  ops:\n  - S[h,m,l] += "
-    "C[h,m,k] * B[h,l,k]\n"
-    "  - T[h,m,l] = select(l <= m, S[h,m,l] * exp(A[h,m] - A[h,l]), 0)\n  - O[h,m,n] += T[h,m,l] * "
-    "X[h,l,n]\n"};
+    "workload:\n  name: scan\n  dims: {h: 2, m: 2, l: 2, k: 16, n: 12}\n  ops:\n"
+    "  - S[h,m,l] += C[h,m,k] * B[h,l,k]\n"
+    "  - T[h,m,l] = select(l <= m, S[h,m,l] * exp(A[h,m] - A[h,l]), 0)\n"
+    "  - O[h,m,n] += T[h,m,l] * X[h,l,n]\n"};
 
 /* Of each of the forms polished a share of the effort and a walk more than it; then the mapping
  * chosen. */

@@ -5,8 +5,7 @@
 #include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 
-/* ---- random problems ---------------------------------------------------------------------------
- */
+/* ---- random problems ------------------------------------------------------------------------- */
 static const char *const workloads[] = {
     "C[m,l] += A[m,k] * B[k,l]",
     "C[b,m,l] += A[b,m,k] * B[b,k,l]",
@@ -105,17 +104,18 @@ static void put_problem(tf_rng *r, bool plain, char *p) {
   put_workload(r, plain, p);
 }
 
-/* ---- against the twin
- * ---------------------------------------------------------------------------- */
+/* ---- against the twin ----------------------------------------------------------------------- */
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
 static void print_case(const char *text, tf_objective goal, const tf_solve_result *r,
                        const twin *t) {
   char *mapping = r->tree ? tf_tree_text(r->tree) : NULL;
-  printf("%s\n%s: solved %.17g, twin %.17g, proved %d, at least %.17g, with all trip counts (%d) "
-         "%.17g\n%s\n%s\n",
-         text, tf_objective_key((int)goal), r->value, t->best, r->space_proved, r->space_bound,
-         r->all_trips, r->trips_bound, mapping ? mapping : "(none)", t->text);
+  printf(
+      "%s\n"
+      "%s: solved %.17g, twin %.17g, proved %d, at least %.17g, with all trip counts (%d) %.17g\n"
+      "%s\n%s\n",
+      text, tf_objective_key((int)goal), r->value, t->best, r->space_proved, r->space_bound,
+      r->all_trips, r->trips_bound, mapping ? mapping : "(none)", t->text);
   free(mapping);
 }
 
@@ -268,8 +268,7 @@ static void test_all_trips_stopped(void) {
   CHECK(stopped > PLAIN / 4);
 }
 
-/* ---- the same with any number of threads
- * ------------------------------------------------------------ */
+/* ---- the same with any number of threads ---------------------------------------------------- */
 static tf_solve_result *solve_files(const char *arch, const char *work, const tf_solve_opts *o,
                                     tf_spec **s, tf_diags *d) {
   const char *paths[] = {arch, work};
@@ -307,8 +306,7 @@ static void test_threads(void) {
   tf_diags_free(d);
 }
 
-/* ---- what does not fit
- * ------------------------------------------------------------------------------ */
+/* ---- what does not fit ---------------------------------------------------------------------- */
 #define SMALL(capacity, op)                                                                        \
   "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"  \
   "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"             \
@@ -346,16 +344,15 @@ static void test_too_small(void) {
   }
 }
 
-/* ---- what only a walk counts
- * ------------------------------------------------------------------------- */
+/* ---- what only a walk counts ---------------------------------------------------------------- */
 /* Two reads of T move apart, so fused mappings are walked.  Those of many steps are given up, and
  * what the others cost is counted: a budget that one walk exceeds ends with it, but for the walks
  * that are under way (without the charge 20 evaluations ended at 20, without the limit a walk cost
  * 300,000).  As of the first nothing is known, the best of the others is not proved. */
 static void test_walked(void) {
   static const char text[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  "
-      "memories:\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n"
+      "  memories:\n"
       "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8}\n"
       "  compute:\n  - {name: u, ops: [mac], below: B}\n"
       "workload:\n  name: w\n  dims: {m: 48, l: 48, a: 32, k: 4}\n"

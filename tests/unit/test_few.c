@@ -29,20 +29,17 @@ static const char compare[] =
     "15) / 8);\n"
     "  for (int p = 0; p < k; p++)\n"
     "    for (int j = 0; j < n; j++) b[along_k ? j * b_step + p : p * b_step + j] = "
-    "B_OF((float)((p * 53 + j * 17) % "
-    "29 - 14) / 8);\n"
+    "B_OF((float)((p * 53 + j * 17) % 29 - 14) / 8);\n"
     "  f(k, a, a_m, a_k, b, b_step, c, c_m, n, add);\n"
     "  for (int i = 0; i < m; i++)\n"
     "    for (int j = 0; j < c_m; j++) {\n"
     "      double w = j < n && !add ? 0 : 3;\n"
     "      for (int p = 0; j < n && p < k; p++) w += ((i * 37 + p * 11) % 31 - 15) / 8.0 * ((p * "
-    "53 + j * 17) % 29 - "
-    "14) / 8.0;\n"
+    "53 + j * 17) % 29 - 14) / 8.0;\n"
     "      wrong += c[i * c_m + j] != (float)w;\n"
     "    }\n"
     "  if (wrong) printf(\"%d x %d, k %d, along %d, a_k %d, add %d: %d wrong\\n\", m, n, k, "
-    "along_k, a_k, add, "
-    "wrong);\n"
+    "along_k, a_k, add, wrong);\n"
     "  free(a), free(b), free(c);\n"
     "  return wrong;\n}\n";
 
@@ -59,8 +56,8 @@ static void print(FILE *f, const tf_micro_isa *isa, ir_type a, ir_type b) {
   tf_micro *u = tf_micro_new(isa, NULL, NULL);
   if (!CHECK(u)) return;
   const bool wide = a == IR_BF16;
-  fprintf(f, "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include "
-             "<stdlib.h>\n#include <string.h>\n");
+  fprintf(f, "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+             "#include <stdlib.h>\n#include <string.h>\n");
   tf_micro_math(f, 1u << TF_K_EXP);
   tf_micro_bf16(f), tf_micro_prologue(f, isa), tf_micro_lanes_text(f, isa, true);
   tf_micro_kernel_text(f, isa, &machine);

@@ -10,8 +10,7 @@ static const char arch[] =
     "architecture:\n  name: plain\n  word-bits: 32\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
     "  - {name: Buffer, capacity: 64 KiB, bandwidth: 64}\n  compute:\n"
     "  - {name: alu, below: Buffer, mesh: [8, 1], ops: [mac, add, sub, mul, div, max, exp, tanh, "
-    "sqrt, select, "
-    "relu]}\n";
+    "sqrt, select, relu]}\n";
 
 static tf_train *weigh(test_case *e, const char *workload, const tf_train_opts *o) {
   *e = case_of(arch, workload);
@@ -20,8 +19,7 @@ static tf_train *weigh(test_case *e, const char *workload, const tf_train_opts *
   return t;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 /* Operators with one input are linear maps (their gradient reads no input), those with several
  * products.  F is what stands behind the pair: the loss. */
 static const struct {
@@ -70,8 +68,7 @@ static void test_table(void) {
   }
 }
 
-/* ---- the front ----------------------------------------------------------------------------------
- */
+/* ---- the front ------------------------------------------------------------------------------- */
 static const char deep[] =
     "workload:\n  dims: {m: 16, k: 16, l: 16}\n  ops:\n  - H1[m,l] += X[m,k] * W1[k,l]\n"
     "  - G1[m,l] = tanh(H1[m,l])\n  - H2[m,l] += G1[m,k] * W2[k,l]\n  - G2[m,l] = tanh(H2[m,l])\n"

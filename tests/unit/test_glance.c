@@ -19,31 +19,30 @@ static int pick(tf_rng *g, int lo, int hi) {
 }
 
 static const char *const mappings[] = {
-    "  DRAM for m=? n=? spatial m=?@x\n    Buf for k=? m=?<=6 spatial n=?@y\n      Reg for "
-    "k=?{1,2,4} m=? n=?\n        "
-    "op C\n",
-    "  DRAM for m=? l=?\n    Buf for m=?\n      Seq\n        Buf for l=? k=? spatial m=?@x\n       "
-    "   Reg for l=?\n"
-    "            op C\n        Buf for n=? l=? spatial m=?@x n=?@y\n          Reg for m=?\n        "
-    "    op E\n",
+    "  DRAM for m=? n=? spatial m=?@x\n    Buf for k=? m=?<=6 spatial n=?@y\n"
+    "      Reg for k=?{1,2,4} m=? n=?\n        op C\n",
+    "  DRAM for m=? l=?\n    Buf for m=?\n      Seq\n"
+    "        Buf for l=? k=? spatial m=?@x\n          Reg for l=?\n"
+    "            op C\n        Buf for n=? l=? spatial m=?@x n=?@y\n"
+    "          Reg for m=?\n            op E\n",
 };
 
 static void draw(tf_rng *g, int which, page *p) {
   say(p,
-      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, "
-      "bandwidth: %d}\n",
+      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
+      "  - {name: DRAM, bandwidth: %d}\n",
       pick(g, 0, 1) ? "perfect" : "double-buffer", pick(g, 1, 8));
   say(p, "  - {name: Buf, mesh: [2, 1], capacity: %d, bandwidth: %d}\n", pick(g, 30, 400),
       pick(g, 1, 16));
   say(p,
-      "  - {name: Reg, mesh: [%d, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], below: "
-      "Reg}\n",
+      "  - {name: Reg, mesh: [%d, 4], bandwidth: 4}\n  compute:\n"
+      "  - {name: u, ops: [mac], below: Reg}\n",
       pick(g, 2, 8));
   say(p, "workload:\n  name: w\n");
   if (which)
     say(p,
-        "  dims: {m: %d, k: 4, l: %d, n: 8}\n  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += "
-        "C[m,l] * D[l,n]']\n",
+        "  dims: {m: %d, k: 4, l: %d, n: 8}\n"
+        "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n",
         pick(g, 2, 4) * 8, pick(g, 2, 3) * 4);
   else
     say(p, "  dims: {m: %d, k: 8, n: %d}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n",

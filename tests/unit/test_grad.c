@@ -118,8 +118,8 @@ static const struct {
   const char *dims, *tensors, *ops;
 } known[] = {
     {__LINE__, "m: 3, l: 4, a: 2, n: 2", "",
-     "  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - D[m,l] = S[m,l] - X[m]\n  - E[m,l] "
-     "= exp(D[m,l])\n"
+     "  - S[m,l] += Q[m,a] * K[l,a]\n  - X[m] max= S[m,l]\n  - D[m,l] = S[m,l] - X[m]\n"
+     "  - E[m,l] = exp(D[m,l])\n"
      "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
     {__LINE__, "m: 3, n: 5", "",
      "  - U[m] += A[m,n] * 0.2\n  - C[m,n] = A[m,n] - U[m]\n  - V[m] += C[m,n] * C[m,n] / 5\n"
@@ -147,26 +147,26 @@ static const struct {
     {__LINE__, "m: 4, l: 3", "",
      "  - Y[m,l] = max(A[m], B[l]) + min(A[m], C[l] * 2) + select(A[m] - 5, B[l], A[m])\n"},
     {__LINE__, "m: 4, l: 5, a: 2", "", /* a mask, a window, a slope by distance */
-     "  - S[m,l] += Q[m,a] * K[l,a]\n  - T[m,l] = select(l <= m and m - l < 3, S[m,l] * 0.3 - 0.1 "
-     "* (m - l), -inf)\n"
-     "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = "
-     "E[m,l] / Z[m]\n"
+     "  - S[m,l] += Q[m,a] * K[l,a]\n"
+     "  - T[m,l] = select(l <= m and m - l < 3, S[m,l] * 0.3 - 0.1 * (m - l), -inf)\n"
+     "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
+     "  - P[m,l] = E[m,l] / Z[m]\n"
      "  - O[m,a] += P[m,l] * V[l,a]\n"},
     {__LINE__, "m: 4, l: 3", "",
      "  - Y[m] += A[m,l] * (l != m) * (m + 1) - select(A[m,l] < B[l], A[m,l], 2*B[l] - l)\n"},
     {__LINE__, "m: 4, l: 3", "",
      "  - T[m,l] = A[2*m + l] * (m - 2*l + 1)\n  - Y[l] += exp(T[m,l]) / (m + 1)\n"},
     {__LINE__, "m: 4", "",
-     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / "
-     "relu(X[m] - 0.1)\n"
+     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n"
+     "  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},
     {__LINE__, "m: 4", "",
-     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * "
-     "round(X[m])\n"},
+     "  - A[m] = sin(X[m] * 3) * cos(X[m])\n"
+     "  - Y[m] = fmod(A[m] * 5, 0.7 + X[m] * X[m]) + A[m] * round(X[m])\n"},
     {__LINE__, "m: 4, l: 3", "", "  - G[m] += X[m,l] * W[l]\n  - Y[m] = silu(G[m]) * U[m]\n"},
     {__LINE__, "h: 4, w: 6, c: 2", "", /* depth to space, and a map of it */
-     "  - O[h,w,c] = I[h / 2, w / 3, c*6 + (h % 2)*3 + w % 3]\n  - Y[h,w,c] = exp(O[h,w,c]) * "
-     "B[c,h % 2]\n"},
+     "  - O[h,w,c] = I[h / 2, w / 3, c*6 + (h % 2)*3 + w % 3]\n"
+     "  - Y[h,w,c] = exp(O[h,w,c]) * B[c,h % 2]\n"},
     {__LINE__, "h: 4, w: 4, c: 2", "",
      "  - Y[h / 2, w / 2, c*4 + h % 2*2 + w % 2] = I[h,w,c] * I[h,w,c]\n"},
     {__LINE__, "c: 4, y: 3, k: 2, r: 3, h: 6, d: 2",
@@ -328,8 +328,8 @@ static void test_asked(void) {
   o = (tf_grad_options){
       0}; /* what is compared is stored, unless it is the same number wherever it is computed */
   CHECK(open_pair(&p,
-                  "workload:\n  dims: {m: 2, l: 3}\n  ops:\n  - X[m] max= A[m,l] * 0.3\n  - Y[m] "
-                  "*= A[m,l] - 1\n"
+                  "workload:\n  dims: {m: 2, l: 3}\n  ops:\n  - X[m] max= A[m,l] * 0.3\n"
+                  "  - Y[m] *= A[m,l] - 1\n"
                   "  - Z[m] max= select(l <= m + 1, -B[m,l], -inf)\n",
                   &o));
   CHECK(has(p.yaml, "best_X[m] max= value_X[m,l]") && has(p.yaml, "value_Y[m,l] = A[m,l] - 1") &&
@@ -351,8 +351,8 @@ static void test_flat(void) {
       {__LINE__, true, "",
        "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m]\n"},
       {__LINE__, true, ", n: 2",
-       "E[m,l] = exp(0.5 * (S[m,l] - X[m]) / 3)\n  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * "
-       "V[l,n]\n"
+       "E[m,l] = exp(0.5 * (S[m,l] - X[m]) / 3)\n  - Z[m] += E[m,l]\n"
+       "  - O[m,n] += E[m,l] * V[l,n]\n"
        "  - Y[m,n] = O[m,n] / Z[m]\n"},
       {__LINE__, true, "",
        "E[m,l] = exp(select(l <= m, S[m,l] - X[m], -inf))\n  - Z[m] += E[m,l] * (l <= m)\n"
@@ -360,8 +360,8 @@ static void test_flat(void) {
       {__LINE__, true, "",
        "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m] = log(Z[m]) + X[m]\n"},
       {__LINE__, true, "",
-       "E[m,l] = exp(-X[m]) * W[l]\n  - Z[m] max= E[m,l]\n  - Y[m] += sqrt(E[m,l] * relu(E[m,l])) "
-       "/ Z[m]\n"},
+       "E[m,l] = exp(-X[m]) * W[l]\n  - Z[m] max= E[m,l]\n"
+       "  - Y[m] += sqrt(E[m,l] * relu(E[m,l])) / Z[m]\n"},
       {__LINE__, false, "", "E[m,l] = exp(S[m,l] - X[m])\n  - Y[m] += E[m,l]\n"},
       {__LINE__, false, "",
        "E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - Y[m,l] = E[m,l] / Z[m] + X[m]\n"},

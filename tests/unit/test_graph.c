@@ -9,8 +9,8 @@
 
 enum { ROOM = 120000 };
 
-static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, "
-                           "bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
+static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+                           "  - {name: M, bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
                            "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
 
 /* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them

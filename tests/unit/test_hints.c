@@ -13,8 +13,7 @@
 
 enum { CASES = 24, MOST = 1024 };
 
-/* ---- a kernel's blocks, from its lets
- * ------------------------------------------------------------------------ */
+/* ---- a kernel's blocks, from its lets ------------------------------------------------------- */
 
 typedef struct {
   const ir_program *p;
@@ -60,8 +59,7 @@ static corner corner_of(const ir_program *p, const hint_kernel *k, int64_t block
   return (corner){of(&v, s->range[f->m].lo), of(&v, s->range[f->n].lo), of(&v, s->range[f->k].lo)};
 }
 
-/* ---- what others do with the parameters
- * ---------------------------------------------------------------------- */
+/* ---- what others do with the parameters ----------------------------------------------------- */
 
 static const char *value_of(const hint_words *w, const char *name) {
   for (int i = 0; i < w->n; i++)
@@ -108,9 +106,7 @@ static place of_cutlass(const hint_words *w, int64_t pid, int64_t rows, int64_t 
   return along_n ? (place){minor_at, major_at} : (place){major_at, minor_at};
 }
 
-/* ---- checks
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 typedef struct {
   int products, groups, split, grouped, orders;

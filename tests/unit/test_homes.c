@@ -110,8 +110,7 @@ static void check_collectives(void) {
       "      Slice spatial n=4@x n=2@y\n        HBM\n          VMEM for m=8\n            op Q\n");
 }
 
-/* ---- small machines
- * ------------------------------------------------------------------------------------ */
+/* ---- small machines ------------------------------------------------------------------------- */
 
 #define SMALL                                                                                      \
   "architecture:\n  memories:\n  - {name: Out, bandwidth: 4}\n  - {name: Chip, mesh: [4, 1], "     \

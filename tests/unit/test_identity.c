@@ -105,9 +105,8 @@ static void check_machines(void) {
 
 /* ---- workloads ------------------------------------------------------------------------------- */
 
-static const char plain[] =
-    "architecture:\n  memories: [{name: L0}]\n  compute: [{name: u, ops: [mac, add, sub, mul, "
-    "max, exp, select]}]\n";
+static const char plain[] = "architecture:\n  memories: [{name: L0}]\n"
+                            "  compute: [{name: u, ops: [mac, add, sub, mul, max, exp, select]}]\n";
 
 /* Two values of each key of a tensor, in a workload of A[m,k], which is read at m + k. */
 static const struct {
@@ -123,8 +122,8 @@ static const struct {
 static uint64_t with_tensor(const char *key, const char *value) {
   char text[400];
   snprintf(text, sizeof text,
-           "workload:\n  dims: {m: 4, k: 3}\n  tensors: {A: {%s: %s}}\n  ops: ['C[m] += A[m + k] * "
-           "B[k]']\n",
+           "workload:\n  dims: {m: 4, k: 3}\n  tensors: {A: {%s: %s}}\n"
+           "  ops: ['C[m] += A[m + k] * B[k]']\n",
            key, value);
   return identity_of(plain, text);
 }
@@ -163,10 +162,10 @@ static const char *const workloads[] = {
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = S[m,l] - R[2*l,m]']",
     "dims: {m: 4, l: 4}\n  ops: ['T[m,l] = R[m,l] - S[m,l]']",
-    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 1, above: 0}}}\n  ops: "
-    "['T[m] += S[m,l]']",
-    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 0, above: 1}}}\n  ops: "
-    "['T[m] += S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 1, above: 0}}}\n"
+    "  ops: ['T[m] += S[m,l]']",
+    "dims: {m: 4, l: 4}\n  tensors: {S: {density: {band: [m, l], below: 0, above: 1}}}\n"
+    "  ops: ['T[m] += S[m,l]']",
 };
 
 static void check_workloads(void) {
@@ -194,8 +193,7 @@ static void check_earlier(void) {
       page p = {.len = 0};
       say(&p,
           "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {%s: %s}, compute: "
-          "[{name: u, ops: "
-          "[mac]}]}\n",
+          "[{name: u, ops: [mac]}]}\n",
           spelt[i][k], i == 5 ? "7 KiB" : "7");
       h[k] = identity_of(p.text, product);
     }
@@ -206,8 +204,7 @@ static void check_earlier(void) {
   page p = {.len = 0};
   say(&p, "%s",
       "architecture: {memories: [{name: D}, {name: L, capacity: 64}], core: {turn: 7}, compute: "
-      "[{name: u, ops: "
-      "[mac]}]}\n");
+      "[{name: u, ops: [mac]}]}\n");
   CHECK(identity_of(p.text, product) == UINT64_C(0xfd9852bdb3b87191));
 }
 
@@ -219,8 +216,7 @@ static void check_tiles(void) {
     page p = {.len = 0};
     say(&p,
         "architecture: {memories: [{name: D, skipping: [{target: '*', on: '*', tiles: %s}]}, "
-        "{name: L, capacity: 64}], "
-        "compute: [{name: u, ops: [mac]}]}\n",
+        "{name: L, capacity: 64}], compute: [{name: u, ops: [mac]}]}\n",
         k ? "true" : "false");
     h[k] = identity_of(p.text, product);
   }

@@ -3,8 +3,7 @@
 #include "tests/unit/case.h"
 #include "tileflow/instr.h"
 
-/* ---- what is mapped
- * ------------------------------------------------------------------------------ */
+/* ---- what is mapped ------------------------------------------------------------------------- */
 #define MMA                                                                                        \
   "instructions:\n"                                                                                \
   "- {name: mma, compute: 'D[i1, i2] += A[i1, r1] * B[r1, i2]', sizes: {i1: 2, i2: 2, r1: 2}}\n"
@@ -56,8 +55,7 @@ static tf_instr_maps find(const test_case *e, bool paper) {
   return m;
 }
 
-/* ---- one mapping executed
- * -------------------------------------------------------------------------- */
+/* ---- one mapping executed ------------------------------------------------------------------- */
 enum { ROOM = 1 << 13, MOST = 64 };
 typedef struct {
   const tf_workload *wl;
@@ -205,8 +203,7 @@ static bool computes(const test_case *e, const tf_instr_map *map) {
   return true;
 }
 
-/* ---- counts -------------------------------------------------------------------------------------
- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 static bool same_sets(const tf_instr_map *a, const tf_instr_map *b) {
   return !memcmp(a->set, b->set, sizeof a->set);
 }
@@ -261,8 +258,7 @@ static void test_all_assignments(const char *instrs, const char *dims, const cha
   case_drop(&e);
 }
 
-/* ---- the thesis's count by closing the one-loop matches under union
- * ------------------------------- */
+/* ---- the thesis's count by closing the one-loop matches under union ------------------------- */
 /* Picks that leave of each operand what the matrix product has: written for it alone. */
 static bool plain_match(const tf_op *op, const tf_workload *wl, const int pick[3]) {
   static const int want[3][3] = {
@@ -317,8 +313,7 @@ static void test_unions(void) {
   }
 }
 
-/* ---- other instructions: 5.7.4, and those of CPUs
- * ------------------------------------------------- */
+/* ---- other instructions: 5.7.4, and those of CPUs ------------------------------------------- */
 #define ONE(compute, sizes)                                                                        \
   "instructions:\n- {name: x, compute: '" compute "', sizes: {" sizes "}}\n"
 #define GEMV ONE("D[i] += A[r] * B[i, r]", "i: 2, r: 2")
@@ -373,8 +368,7 @@ static void test_assignments(void) {
                        "n: 2, k: 4, p: 3, c: 2, r: 3", "O[n,k,p] += I[n,c,p+r] * W[k,c,r]", 9);
 }
 
-/* ---- figure 5.2 and table 5.4
- * --------------------------------------------------------------------- */
+/* ---- figure 5.2 and table 5.4 --------------------------------------------------------------- */
 /* The mapping of these names, by loop of the instruction: "npq", "k", "crs". */
 static tf_instr_map map_of(const tf_workload *wl, const char *const names[], int n) {
   tf_instr_map map = {.executable = true};

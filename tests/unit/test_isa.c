@@ -9,8 +9,7 @@
 #include "codegen/intrin/micro.h"
 #include "tests/unit/check.h"
 
-/* ---- a toy instruction set: two lanes, in plain C, which only its compiler knows
- * ---------------------- */
+/* ---- a toy instruction set: two lanes, in plain C, which only its compiler knows ------------ */
 static const char toy_text[] =
     "typedef struct {\n  float of[2];\n} vec;\n"
     "static inline vec vec_splat(float x) { return (vec){{x, x}}; }\n"
@@ -38,8 +37,7 @@ static const tf_micro_isa toy_isa = {
     .text = toy_text,
 };
 
-/* ---- a toy product: pairs of bytes along k, a lane of int32
- * ----------------------------------------- */
+/* ---- a toy product: pairs of bytes along k, a lane of int32 --------------------------------- */
 static const char pairs_text[] = "typedef const int8_t *pairs;\n"
                                  "typedef int32_t ivec;\n"
                                  "static inline ivec ivec_zero(void) { return 0; }\n"
@@ -60,8 +58,7 @@ static const tf_micro_kernel toy_product = {
     .text = pairs_text,
 };
 
-/* ---- what is compiled
- * ------------------------------------------------------------------------------- */
+/* ---- what is compiled ----------------------------------------------------------------------- */
 enum { M = 7, N = 9, K = 5 };
 
 static const char head[] =
@@ -75,8 +72,7 @@ static const char check_block[] =
     "  static int NAME(void) {\\\n"
     "    static A a[M][K * G];\\\n    static B b[K][N][G];\\\n    static C c[M][N];\\\n"
     "    for (int i = 0; i < M; i++)\\\n      for (int p = 0; p < K * G; p++) a[i][p] = (A)((7 * i "
-    "+ 3 * p) % 11 - "
-    "5);\\\n"
+    "+ 3 * p) % 11 - 5);\\\n"
     "    for (int p = 0; p < K; p++)\\\n      for (int j = 0; j < N; j++)\\\n        for (int e = "
     "0; e < G; e++)\\\n"
     "          b[p][j][e] = (B)((5 * p + j + 2 * e) % 7 - 3);\\\n"
@@ -104,8 +100,8 @@ static void print(FILE *f) {
   if (CHECK(reals && pairs)) {
     fprintf(f, "enum { M = %d, N = %d, K = %d };\n%s", M, N, K, check_block);
     fprintf(f,
-            "CHECK_BLOCK(bad_reals, %s, float, float, float, 1)\nCHECK_BLOCK(bad_pairs, %s, "
-            "int8_t, int8_t, int32_t, 2)\n",
+            "CHECK_BLOCK(bad_reals, %s, float, float, float, 1)\n"
+            "CHECK_BLOCK(bad_pairs, %s, int8_t, int8_t, int32_t, 2)\n",
             reals, pairs);
     fputs("int main(void) {\n  return (bad_reals() ? 1 : 0) + (bad_pairs() ? 2 : 0);\n}\n", f);
   }

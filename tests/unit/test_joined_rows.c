@@ -42,8 +42,8 @@ int main(void) {
         "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
         "  compute:\n  - {name: pe, ops: [mac, mul, max, exp]}\n"
         "workload:\n  name: w\n  dims: {%s}\n  ops:\n  - \"%s\"\n  - \"%s\"\n"
-        "mapping: |\n  DRAM\n    Seq\n      Buf for %s\n        op A\n      Buf for %s\n        op "
-        "B\n",
+        "mapping: |\n  DRAM\n    Seq\n      Buf for %s\n        op A\n      Buf for %s\n"
+        "        op B\n",
         rows[i].extents, rows[i].first, rows[i].second, rows[i].dims, rows[i].dims);
     case_read(&e, p.text);
     ir_machine machine = {.lanes = 1};

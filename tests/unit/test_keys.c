@@ -8,8 +8,7 @@
 #include "model/input/table/schema.h"
 #include "tests/unit/case.h"
 
-/* ---- the reference ------------------------------------------------------------------------------
- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 static void write_usual(FILE *out, const tf_key *k) {
   const bool bytes = k->kind == TF_KEY_SIZE || k->kind == TF_KEY_ROOM;
@@ -49,8 +48,7 @@ static void check_reference(const tf_table *t, const char *docs) {
   free(text);
 }
 
-/* ---- JSON Schema
- * ---------------------------------------------------------------------------------- */
+/* ---- JSON Schema ---------------------------------------------------------------------------- */
 
 static void check_schema(void) {
   static const char path[] = "docs/tileflow.schema.json";
@@ -68,8 +66,7 @@ static void check_schema(void) {
   free(text);
 }
 
-/* ---- a key that is added ------------------------------------------------------------------------
- */
+/* ---- a key that is added --------------------------------------------------------------------- */
 
 typedef struct {
   tf_memory m;

@@ -6,8 +6,7 @@
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
 
-/* ---- sums over places
- * ------------------------------------------------------------------------------------- */
+/* ---- sums over places ----------------------------------------------------------------------- */
 
 static int pick(tf_rng *g, int lo, int hi) {
   return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
@@ -215,8 +214,7 @@ static void check_large(void) {
   tf_line_set_free(&set);
 }
 
-/* ---- figures found by hand
- * ---------------------------------------------------------------------------------- */
+/* ---- figures found by hand ------------------------------------------------------------------ */
 
 /* Eight units read a column of A (of 8 words a row, lines of 4 in 4 banks): eight lines, all in the
  * banks 0 and 2. */
@@ -227,8 +225,7 @@ static const char by_hand[] =
     "workload:\n"
     "  dims: {m: 8, k: 8}\n"
     "  ops: ['C[m] += A[m,k] * X[k]']\n"
-    "%s"
-    "mapping: |\n"
+    "%smapping: |\n"
     "  D\n"
     "    B for k=8 spatial m=8@x\n"
     "      op C\n";
@@ -253,8 +250,7 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
   case_drop(&c);
 }
 
-/* ---- closed form and walk
- * ------------------------------------------------------------------------------------ */
+/* ---- closed form and walk ------------------------------------------------------------------- */
 
 /* More than the oracle walks: a window that slides over instances, and rings in which it lies. */
 static const char *const layouts[] = {
@@ -269,8 +265,7 @@ static const char window[] =
     "workload:\n"
     "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
     "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
-    "%s"
-    "mapping: |\n"
+    "%smapping: |\n"
     "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
     "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
     "      B for s=3 spatial c=2@y\n"

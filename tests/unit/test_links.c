@@ -10,8 +10,7 @@
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(b)); }
 
-/* ---- AccelForge
- * ----------------------------------------------------------------------------------- */
+/* ---- AccelForge ----------------------------------------------------------------------------- */
 
 /* All instances of a mesh's row, as one loop whose steps share a word fills them from one end. */
 static tf_net_side row_of(int64_t n) {
@@ -34,8 +33,7 @@ static void check_accelforge(void) {
   CHECK(near(total, 1344) && near(multicast, 448) && near(latency, 7));
 }
 
-/* ---- a walk
- * --------------------------------------------------------------------------------------- */
+/* ---- a walk --------------------------------------------------------------------------------- */
 
 enum { NODES = 16, LINKS = 4 * NODES * NODES * NODES };
 
@@ -187,8 +185,7 @@ static void check_one_hop(void) {
   CHECK(near(r.alone.hops, 1) && near(r.alone.cross[0], 1) && near(r.alone.cross[1], 1.0 / 6));
 }
 
-/* ---- neighbours
- * ------------------------------------------------------------------------------------- */
+/* ---- neighbours ----------------------------------------------------------------------------- */
 
 /* Words of I and W, as the head of an example works them out: read of the outer memory, fill of the
  * inner one, handed on; words x hops, and those of the busiest link. */
@@ -265,17 +262,17 @@ static void check_examples(void) {
 
 /* A product on cores that hand inputs on: how transfers overlap, the topology, trip counts. */
 static const char alike[] =
-    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: D, "
-    "bandwidth: 8}\n"
+    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
+    "  - {name: D, bandwidth: 8}\n"
     "  - {name: C, mesh: [4, 8], bandwidth: {read: 3, write: 2}, energy: {read: 1 pJ, write: 2 pJ, "
     "drain: 3 pJ},\n"
     "     network: {topology: %s, width: 2, energy-per-hop: 1 pJ, peers: true}}\n"
-    "  - {name: R, mesh: [4, 4], bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac], below: "
-    "R}\nworkload:\n"
-    "  name: w\n  dims: {m: 48, n: 24, k: 12}\n  ops:\n  - \"T[m,n] += A[m,k] * B[k,n]\"\nmapping: "
-    "|\n"
-    "  D for m=%d n=%d spatial m=%d@x n=%d@x m=%d@y k=%d@y\n    C for k=%d n=%d spatial m=%d@x "
-    "n=%d@y\n"
+    "  - {name: R, mesh: [4, 4], bandwidth: 1}\n  compute:\n"
+    "  - {name: u, ops: [mac], below: R}\nworkload:\n"
+    "  name: w\n  dims: {m: 48, n: 24, k: 12}\n  ops:\n"
+    "  - \"T[m,n] += A[m,k] * B[k,n]\"\nmapping: |\n"
+    "  D for m=%d n=%d spatial m=%d@x n=%d@x m=%d@y k=%d@y\n"
+    "    C for k=%d n=%d spatial m=%d@x n=%d@y\n"
     "      R for m=%d n=%d k=%d\n        op T\n";
 
 /* A divisor of what is left, which it takes. */

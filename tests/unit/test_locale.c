@@ -63,8 +63,8 @@ static bool into_comma(const char *dir) {
   snprintf(path, sizeof path, "%s/source", dir);
   FILE *f = fopen(path, "w");
   if (!f) return false;
-  fputs("comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep "
-        "\"<U002E>\"\n"
+  fputs("comment_char %\nescape_char /\nLC_NUMERIC\ndecimal_point \"<U002C>\"\n"
+        "thousands_sep \"<U002E>\"\n"
         "grouping 3;3\nEND LC_NUMERIC\n",
         f);
   fclose(f);

@@ -33,8 +33,7 @@ static void describe(const caches *c, char *text, size_t size) {
   snprintf(
       text, size,
       "architecture:\n  name: host\n  clock: 2 GHz\n  word-bits: 32\n  memories:\n"
-      "  - {name: DRAM, bandwidth: 20 GB/s}\n%s"
-      "  - {name: L2, %scapacity: %d KiB, bandwidth: 16}\n"
+      "  - {name: DRAM, bandwidth: 20 GB/s}\n%s  - {name: L2, %scapacity: %d KiB, bandwidth: 16}\n"
       "  - {name: L1, capacity: %d KiB, bandwidth: {read: 32, write: 16}}\n"
       "  - {name: REG, capacity: 512}\n  compute:\n"
       "  - {name: fma, below: REG, mesh: [16, 2], ops: [mac, add, sub, mul, max, min, select]}\n"
@@ -183,8 +182,7 @@ static void test_few(void) {
             2);
 }
 
-/* ---- arrays that compute ----------------------------------------------------------------------
- */
+/* ---- arrays that compute --------------------------------------------------------------------- */
 static test_case example(const char *path) {
   size_t len;
   char *text = case_file(path, &len);
@@ -251,8 +249,7 @@ static void test_sram(void) {
   case_drop(&half);
 }
 
-/* ---- energies as sources differ ---------------------------------------------------------------
- */
+/* ---- energies as sources differ -------------------------------------------------------------- */
 /* A machine whose energies come from the tables but for one memory's; drawn: its sizes and its
  * node. */
 static const char ranged_dense[] = "architecture:\n"

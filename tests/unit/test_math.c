@@ -107,8 +107,8 @@ static const char whole[] =
     "  if (e >= 150) return b;\n"
     "  const unsigned long long m = e ? (size & 0x7fffffU) | 0x800000U : size & 0x7fffffU;\n"
     "  const int shift = 150 - (int)(e ? e : 1), far = shift > 40;\n"
-    "  unsigned long long w = far ? 0 : m >> shift, rest = far ? m != 0 : m - (w << shift), "
-    "half = far ? 2 : 1ULL << shift >> 1;\n"
+    "  unsigned long long w = far ? 0 : m >> shift, rest = far ? m != 0 : m - (w << shift), half = "
+    "far ? 2 : 1ULL << shift >> 1;\n"
     "  const int up = which == 0 ? rest && sign : which == 1 ? rest && !sign\n"
     "                 : which == 2 ? rest > half || (rest == half && w % 2) : 0;\n"
     "  float v = (float)(w + (unsigned)up); unsigned r; memcpy(&r, &v, 4);\n"
@@ -147,8 +147,8 @@ int main(void) {
   fputs(whole, f);
   for (int i = 0; i < N_CASES; i++)
     fprintf(f,
-            "static double twin%d(double x) { return %s; }\nstatic float call%d(float x) { return "
-            "%s(x); }\n",
+            "static double twin%d(double x) { return %s; }\n"
+            "static float call%d(float x) { return %s(x); }\n",
             i, cases[i].twin, i, tf_micro_math_find(cases[i].kind)->name);
   fputs("int main(void) {\n  int bad = 0;\n", f);
   for (int i = 0; i < N_CASES; i++) {

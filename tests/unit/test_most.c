@@ -13,8 +13,7 @@ static int pick(tf_rng *g, int lo, int hi) {
 }
 static bool chance(tf_rng *g, int n) { return pick(g, 1, n) == 1; }
 
-/* ---- a workload
- * ---------------------------------------------------------------------------------- */
+/* ---- a workload ----------------------------------------------------------------------------- */
 
 /* stride * at + dilation * tap - shift, so many of each, over a tensor padded by `pad`. */
 typedef struct {
@@ -86,15 +85,14 @@ static problem workload(tf_rng *g, page *p) {
 }
 
 static void machine(tf_rng *g, page *p) {
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n  - {name: "
-         "L0}\n");
+  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
+         "  - {name: L0}\n");
   for (int l = 1; l < 3; l++)
     say(p, "  - {name: L%d, mesh: [4, 4]%s}\n", l, chance(g, 3) ? ", double-buffered: true" : "");
   say(p, "  compute:\n  - {name: u, ops: [mac], below: L2, mesh: [4, 4]}\n");
 }
 
-/* ---- a mapping
- * ------------------------------------------------------------------------------------- */
+/* ---- a mapping ------------------------------------------------------------------------------ */
 
 static void tile(tf_rng *g, page *p, int indent, int level, int *left, const char *dims, bool all) {
   char spatial[128] = "";
@@ -140,8 +138,7 @@ static void mapping(tf_rng *g, page *p, const problem *w) {
   nest(g, p, 4, left, w->flat ? "nxkt" : "nxyktu", "O");
 }
 
-/* ---- two ways
- * -------------------------------------------------------------------------------------- */
+/* ---- two ways ------------------------------------------------------------------------------- */
 enum { SUMS, WALK, WALK_MOST = 60000 };
 
 typedef struct {

@@ -17,8 +17,7 @@ typedef struct {
                                  lead from two nodes */
 } tally;
 
-/* ---- the same tree in another order
- * --------------------------------------------------------------- */
+/* ---- the same tree in another order --------------------------------------------------------- */
 static void shuffle(tf_rng *g, int *order, int n) {
   for (int i = 0; i < n; i++)
     order[i] = i;
@@ -57,8 +56,7 @@ static tf_tree *reordered(const tf_tree *t, tf_rng *g) {
   return tf_build_tree(b);
 }
 
-/* ---- what is compared
- * ----------------------------------------------------------------------------- */
+/* ---- what is compared ----------------------------------------------------------------------- */
 static void count_streams(const tf_tree *t, tally *all) {
   tf_arena *a = tf_arena_new();
   const tf_facts *f = tf_facts_new(a, t);
@@ -111,8 +109,7 @@ static void check(const tf_tree *t, tf_rng *g, const page *p, tally *all) {
   tf_tree_free(other);
 }
 
-/* ---- streams that several reductions lead
- * --------------------------------------------------------- */
+/* ---- streams that several reductions lead --------------------------------------------------- */
 /* Reductions, what reads them, and the scopes around them, all at random; most are refused. */
 static const struct {
   const char *name, *text;

@@ -7,8 +7,7 @@
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 
-/* ---- what groups compute
- * ------------------------------------------------------------------------------- */
+/* ---- what groups compute -------------------------------------------------------------------- */
 /* Runs the group on the network's tensors, whose numbers are others there. */
 static bool run_group(const tf_group *g, double **data) {
   const tf_workload *wl = g->workload;
@@ -102,8 +101,7 @@ static void test_values(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what no group can beat
- * ------------------------------------------------------------------------------ */
+/* ---- what no group can beat ----------------------------------------------------------------- */
 /* The bound of the network is no more than those of its groups together. */
 static void test_bounds(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 10));
@@ -130,8 +128,7 @@ static void test_bounds(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- dims and keys
- * ---------------------------------------------------------------------------------------- */
+/* ---- dims and keys -------------------------------------------------------------------------- */
 static const char layers[] = "workload:\n"
                              "  name: layers\n"
                              "  dims: {d8: 8, d8_2: 8, d16: 16}\n"
@@ -151,8 +148,7 @@ static tf_group *part(const test_case *e, int from, int n) {
   return tf_group_cut(e->spec->workload, ops, n, "part", (tf_loc){0}, e->d);
 }
 
-/* ---- dims that are joined
- * --------------------------------------------------------------------------------- */
+/* ---- dims that are joined ------------------------------------------------------------------- */
 static const char images[] = "workload:\n"
                              "  name: images\n"
                              "  dims: {c: 4, k: 6, h: 7, w: 5, v: 4}\n"
@@ -261,8 +257,7 @@ static void test_pads(void) {
   case_drop(&e);
 }
 
-/* ---- kernels' types
- * ------------------------------------------------------------------------------------------ */
+/* ---- kernels' types ------------------------------------------------------------------------- */
 /* Units that multiply begin twice as many bfloat16 where the instruction set has pairs of them,
  * memories deliver twice as many; all else stays. */
 static void test_seen(void) {
@@ -276,11 +271,10 @@ static void test_seen(void) {
       {__LINE__, "portable", "bf16", 1, 2},
       {__LINE__, "avx512_vnni", "int8", 4, 1},
   };
-  static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  "
-                             "memories:\n  - {name: DRAM, bandwidth: 8}\n"
-                             "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n  - "
-                             "{name: fma, mesh: [16], ops: [mac, add, mul, "
-                             "relu, max]}\n"
+  static const char arch[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n"
+                             "  memories:\n  - {name: DRAM, bandwidth: 8}\n"
+                             "  - {name: L1, capacity: 4096, bandwidth: 32}\n  compute:\n"
+                             "  - {name: fma, mesh: [16], ops: [mac, add, mul, relu, max]}\n"
                              "  - {name: math, ops: [exp]}\n";
   test_case e = case_of(arch, layers);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -304,11 +298,10 @@ static void test_seen(void) {
 
 /* A group is expected to cost what its readers need: of a product of 64 rows one. */
 static void test_needed(void) {
-  static const char *const text[] = {
-      "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
-      "X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
-      "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n  - A[m,n] += "
-      "X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
+  static const char *const text[] = {"workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n"
+                                     "  - A[m,n] += X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
+                                     "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n"
+                                     "  - A[m,n] += X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
   double rival[2] = {0}, alone[2] = {0};
   for (int i = 0; i < 2; i++) {
     test_case e = case_of(net_arch, text[i]);
@@ -338,9 +331,8 @@ static void test_needed(void) {
 /* Two products with many points for each word are expected to take no less together than each does
  * alone, though their kernels alone promise less. */
 static void test_dear(void) {
-  static const char text[] =
-      "workload:\n  name: w\n  dims: {m: 64, n: 64, k: 64, l: 64}\n  ops:\n  - A[m,n] += X[m,k] "
-      "* Y[k,n]\n  - B[m,l] += A[m,n] * Z[n,l]\n";
+  static const char text[] = "workload:\n  name: w\n  dims: {m: 64, n: 64, k: 64, l: 64}\n  ops:\n"
+                             "  - A[m,n] += X[m,k] * Y[k,n]\n  - B[m,l] += A[m,n] * Z[n,l]\n";
   test_case e = case_of(net_arch, text);
   const tf_net_opts o = {
       .objective = TF_LATENCY, .isa = "avx512", .budget = {.max_evals = 20, .threads = 1}};
@@ -366,9 +358,7 @@ static void test_dear(void) {
   case_drop(&e);
 }
 
-/* ---- time
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 /* Of ten ops six are of a new kind, and groups have two at most: once n have run, what ends there
  * may take the share of kinds among those and the next two, of seven tenths of the time. */
 static void test_pace(void) {
@@ -432,8 +422,7 @@ static void test_kernel_cycles(const char *isa) {
   case_drop(&e);
 }
 
-/* ---- what earlier groups leave
- * ------------------------------------------------------------------------------ */
+/* ---- what earlier groups leave -------------------------------------------------------------- */
 static double words_of(const tf_tensor *z) {
   double n = 1;
   for (int r = 0; r < z->rank; r++)
@@ -511,9 +500,7 @@ static void test_left(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 /* A text ends after its bytes: what stands behind them is not part of it. */
 static void test_has_plan(void) {
   static const struct {

@@ -5,8 +5,7 @@
 #include "codegen/backend/npu/sim/program.h"
 #include "tests/unit/case.h"
 
-/* ---- half floats
- * ------------------------------------------------------------------------------------------ */
+/* ---- half floats ---------------------------------------------------------------------------- */
 /* From the definition: sign, exponent, fraction. */
 static double half_slow(unsigned h) {
   const int e = (int)(h >> 10 & 31), sign = (int)(h >> 15);
@@ -31,8 +30,7 @@ static void check_halves(void) {
   CHECK_I64(wrong, 0);
 }
 
-/* ---- programs
- * --------------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------- */
 static tf_npu *read_program(const char *text, tf_diags *d) {
   const tf_text t = {"p.npu", text, strlen(text)};
   return tf_npu_read(&t, d);
@@ -114,8 +112,9 @@ static void check_window(void) {
   CHECK_I64(
       run(MACHINE
           "tensor I f16 20 in\ntensor O f16 180 out\ncopy L1[0]:f16 I[0] 20:1:1\nset mte2 mte1 0\n"
-          "wait mte2 mte1 0\nload UB[0]:f16 L1[-12]:f16 at -1 -1 in 4 5 4:45:5:1:0 5:9:1:0:1 "
-          "3:3:5:1:0 3:1:1:0:1\nset mte1 mte3 0\nwait mte1 mte3 0\ncopy O[0] UB[0]:f16 180:1:1\n",
+          "wait mte2 mte1 0\n"
+          "load UB[0]:f16 L1[-12]:f16 at -1 -1 in 4 5 4:45:5:1:0 5:9:1:0:1 3:3:5:1:0 3:1:1:0:1\n"
+          "set mte1 mte3 0\nwait mte1 mte3 0\ncopy O[0] UB[0]:f16 180:1:1\n",
           data, NULL),
       0);
   for (int p = 0; p < H; p++)
@@ -140,10 +139,10 @@ static void check_rows(void) {
   CHECK_I64(
       run(MACHINE
           "tensor X f32 60 in\ntensor Y f32 60 out\ncopy UB[0]:f32 X[0] 60:1:1\nset mte2 vector 0\n"
-          "wait mte2 vector 0\nmov UB[1000]:f32 -1e30 3:1:0\nrmax UB[1000]:f32 UB[0]:f32 3:1:20 "
-          "20:0:1\n"
-          "sub UB[0]:f32 UB[0]:f32 UB[1000]:f32 3:20:20:1 20:1:1:0\nexp UB[0]:f32 UB[0]:f32 "
-          "60:1:1\n"
+          "wait mte2 vector 0\nmov UB[1000]:f32 -1e30 3:1:0\n"
+          "rmax UB[1000]:f32 UB[0]:f32 3:1:20 20:0:1\n"
+          "sub UB[0]:f32 UB[0]:f32 UB[1000]:f32 3:20:20:1 20:1:1:0\n"
+          "exp UB[0]:f32 UB[0]:f32 60:1:1\n"
           "mov UB[1000]:f32 0 3:1:0\nradd UB[1000]:f32 UB[0]:f32 3:1:20 20:0:1\n"
           "div UB[0]:f32 UB[0]:f32 UB[1000]:f32 3:20:20:1 20:1:1:0\nset vector mte3 0\n"
           "wait vector mte3 0\ncopy Y[0] UB[0]:f32 60:1:1\n",
@@ -167,8 +166,8 @@ static void check_numbers(void) {
   double y[12] = {0};
   double *const data[1] = {y};
   int wrong = 0;
-  CHECK_I64(run(MACHINE "tensor Y f32 12 out\nmov UB[0]:f32 10 3:4:3 4:1:-1\nset vector mte3 "
-                        "0\nwait vector mte3 0\n"
+  CHECK_I64(run(MACHINE "tensor Y f32 12 out\nmov UB[0]:f32 10 3:4:3 4:1:-1\n"
+                        "set vector mte3 0\nwait vector mte3 0\n"
                         "copy Y[0] UB[0]:f32 12:1:1\n",
                 data, NULL),
             0);
@@ -187,13 +186,13 @@ static void check_port(void) {
     double cycles = 0;
     snprintf(text, sizeof text,
              "machine array\nmemory GM\nmemory B bytes 65536\nqueue q\n%spath GM B q\n"
-             "cube c B B B rows m 16 n 1 k 16 fill 8\nvector v B lanes 16 port 0.25\ntensor X f32 "
-             "5056 in\n"
-             "copy B[0]:f32 X[0] 5056:1:1\nbarrier\nmad B[20224]:f32 B[0]:f32 B[1024]:f32 16 300 "
-             "16 set ld 300 16 300\n"
+             "cube c B B B rows m 16 n 1 k 16 fill 8\nvector v B lanes 16 port 0.25\n"
+             "tensor X f32 5056 in\n"
+             "copy B[0]:f32 X[0] 5056:1:1\nbarrier\n"
+             "mad B[20224]:f32 B[0]:f32 B[1024]:f32 16 300 16 set ld 300 16 300\n"
              "mov B[40000]:f32 1 1600:1:0\nmov B[40000]:f32 2 1600:1:0\nbarrier\n"
-             "mad B[20224]:f32 B[0]:f32 B[1024]:f32 16 4 16 set ld 300 16 300\nmov B[40000]:f32 3 "
-             "160:1:0\n",
+             "mad B[20224]:f32 B[0]:f32 B[1024]:f32 16 4 16 set ld 300 16 300\n"
+             "mov B[40000]:f32 3 160:1:0\n",
              queues[i]);
     CHECK_I64(run(text, NULL, &cycles), 0);
     CHECK_NEAR(cycles, 350 + 10.5, 1e-9);

@@ -17,9 +17,7 @@ static tf_npu *machine(bool rows) {
   return p;
 }
 
-/* ---- runs
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ----------------------------------------------------------------------------------- */
 typedef struct {
   const tf_npu *p;
   int operand;
@@ -99,9 +97,7 @@ static void check_runs(uint64_t seed) {
   tf_npu_free(p);
 }
 
-/* ---- pieces
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 /* Sums over ranges by pieces, and by units: some add, some set. */
 static void check_pieces(uint64_t seed) {
   tf_rng rng = tf_rng_new(seed, 0);

@@ -6,8 +6,7 @@
 #include "tests/unit/net_draw.h"
 #include "tileflow/emit.h"
 
-/* ---- random costs
- * ----------------------------------------------------------------------------------------- */
+/* ---- random costs --------------------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
   uint64_t seed;
@@ -70,8 +69,7 @@ static void ahead(void *ctx, const int *id, int n) {
   l->told += n;
 }
 
-/* ---- all cuts there are
- * ------------------------------------------------------------------------------------- */
+/* ---- all cuts there are --------------------------------------------------------------------- */
 /* Ops that read what op o makes, or of these those that read it as a view. */
 static unsigned readers_by(const tf_workload *wl, int o, bool views) {
   unsigned set = 0;
@@ -179,8 +177,20 @@ static void test_best(uint64_t seed) {
   case_drop(&e);
 }
 
-/* ---- what parts of groups tell
- * ------------------------------------------------------------------------------ */
+/* ---- what parts of groups tell -------------------------------------------------------------- */
+/* What is known of a group; `some`: its mapping, where it has one. */
+static net_cost drawn_cost(uint64_t lot, tf_tree *some) {
+  const double value = 1 + (double)draw_lot(lot, "value", 100),
+               farther = draw_lot(lot, "farther", 2) ? 4 : 2.5;
+  return (net_cost){.known = draw_lot(lot, "known", 2),
+                    .expected = true,
+                    .least = 1,
+                    .value = value,
+                    .tree = draw_lot(lot, "mapped", 4) ? some : NULL,
+                    .kernel = draw_lot(lot, "waits", 3) ? value : value / 2,
+                    .rival = draw_lot(lot, "far", 3) ? value : value / farther};
+}
+
 /* Sets of ops with random costs, all of which are told of one: beside those that hold, each
  * compared op by op. */
 static void test_parts(uint64_t seed) {
@@ -203,13 +213,7 @@ static void test_parts(uint64_t seed) {
     set[i] = 1 + (unsigned)(lot % ((1u << n_ops) - 1));
     for (int k = 0; k < n_ops; k++)
       if (set[i] >> k & 1) ops[n++] = c.wl->topo[k];
-    const double value = 1 + (double)draw_lot(lot, "value", 100);
-    c.at[i] = (net_cost){
-        .known = draw_lot(lot, "known", 2), .expected = true, .least = 1, .value = value};
-    c.at[i].tree = draw_lot(lot, "mapped", 4) ? some : NULL;
-    c.at[i].kernel = draw_lot(lot, "waits", 3) ? value : value / 2;
-    c.at[i].rival =
-        draw_lot(lot, "far", 3) ? value : value / (draw_lot(lot, "farther", 2) ? 4 : 2.5);
+    c.at[i] = drawn_cost(lot, some);
     c.at[i].group = &groups[draw_lot(lot, "beyond", 2)];
     for (int k = 0; k < n_ops; k++)
       c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;
@@ -245,8 +249,7 @@ static void test_parts(uint64_t seed) {
   case_drop(&within);
 }
 
-/* ---- ops side by side
- * --------------------------------------------------------------------------------------- */
+/* ---- ops side by side ----------------------------------------------------------------------- */
 static bool meet_any(void *ctx, const int *ops, int n, int *id, double *least) {
   (void)ops, (void)n;
   ++*(int *)ctx;
@@ -286,9 +289,7 @@ static void test_side_by_side(int n, bool joined, int max_ops, int window, int g
   case_drop(&e);
 }
 
-/* ---- plans
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- plans ---------------------------------------------------------------------------------- */
 /* The tensor that has the words. */
 static int whose(const tf_workload *wl, int z) {
   return wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z;
@@ -546,15 +547,14 @@ static void test_threads(void) {
 static void test_merging(void) {
   static const char patches[] = "workload:\n  name: w\n  dims: {h: 4, w: 4, c: 96}\n  tensors:\n"
                                 "    A: {pad: [0, 0, 72], shape: [8, 8, 24]}\n  ops:\n"
-                                "  - B[h,w,c] = A[2 * h,2 * w,c] + A[2 * h + 1,2 * w,c - 24] + "
-                                "A[2 * h,2 * w + 1,c - 48] + A[2 * h + 1,2 * w + 1,c - 72]\n";
-  static const char host[] = "architecture:\n  name: host\n  clock: 3 GHz\n  word-bits: 32\n  "
-                             "memories:\n  - {name: DRAM, bandwidth: 5}\n"
-                             "  - {name: L3, capacity: 32768 KiB, bandwidth: 4}\n  - {name: L2, "
-                             "mesh: [2, 1], capacity: 512 KiB, bandwidth: "
-                             "6}\n"
-                             "  - {name: L1, capacity: 32 KiB, bandwidth: 12}\n  - {name: REG, "
-                             "capacity: 128}\n  compute:\n"
+                                "  - B[h,w,c] = A[2 * h,2 * w,c] + A[2 * h + 1,2 * w,c - 24] + A[2 "
+                                "* h,2 * w + 1,c - 48] + A[2 * h + 1,2 * w + 1,c - 72]\n";
+  static const char host[] = "architecture:\n  name: host\n  clock: 3 GHz\n  word-bits: 32\n"
+                             "  memories:\n  - {name: DRAM, bandwidth: 5}\n"
+                             "  - {name: L3, capacity: 32768 KiB, bandwidth: 4}\n"
+                             "  - {name: L2, mesh: [2, 1], capacity: 512 KiB, bandwidth: 6}\n"
+                             "  - {name: L1, capacity: 32 KiB, bandwidth: 12}\n"
+                             "  - {name: REG, capacity: 128}\n  compute:\n"
                              "  - {name: u, ops: [mac, add, mul], below: REG, mesh: [8, 2]}\n";
   for (int late = 0; late < 2; late++) {
     test_case e = case_of(host, patches);
@@ -587,12 +587,12 @@ static void test_late(void) {
 
 /* An op that reads a tensor that no memory holds. */
 static void test_unmapped(void) {
-  test_case e = case_of("architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: "
-                        "DRAM, capacity: 100, bandwidth: 4}\n"
+  test_case e = case_of("architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n"
+                        "  - {name: DRAM, capacity: 100, bandwidth: 4}\n"
                         "  - {name: L1, capacity: 8, bandwidth: 4}\n"
                         "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
-                        "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: "
-                        "[4, 96]}}\n  ops:\n"
+                        "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n"
+                        "  tensors: {A: {shape: [4, 96]}}\n  ops:\n"
                         "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
   tf_net_opts o = {.budget = {.max_evals = 20, .seed = 1, .threads = 1}};
   CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
@@ -620,8 +620,7 @@ static void test_refused(void) {
   case_drop(&e);
 }
 
-/* ---- the order of groups
- * ------------------------------------------------------------------------------------ */
+/* ---- the order of groups -------------------------------------------------------------------- */
 /* Bits that are live while the worst group runs, by a walk; -1: a group runs before what it reads
  * is made. */
 static int64_t most_live(const tf_workload *wl, const net_cuts *c) {

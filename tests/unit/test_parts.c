@@ -74,19 +74,18 @@ static void check_roles(void) {
       "  - E[m,l] += C[m,n] * D[n,l]\n";
   char text[2000];
   snprintf(text, sizeof text,
-           "%s%smapping: |\n  DRAM\n    Seq\n      L0 for m=4 n=4 k=2\n        op C\n      L0 for "
-           "m=4 l=3 n=4\n        op E\n",
+           "%s%smapping: |\n  DRAM\n    Seq\n      L0 for m=4 n=4 k=2\n        op C\n"
+           "      L0 for m=4 l=3 n=4\n        op E\n",
            MACHINE(APART(16, 12, 16)), chain);
   test_case e = case_text_of(text);
   CHECK(e.r.feasible);
   CHECK_I64(e.r.levels[INNER].parts[0].peak, 16); /* C, beside 8 words of A */
   CHECK_I64(e.r.levels[INNER].parts[2].peak, 16); /* C, beside 12 words of E */
   case_drop(&e);
-  snprintf(
-      text, sizeof text,
-      "%s%smapping: |\n  DRAM\n    Seq keep C@L0\n      L0 for m=4 n=4 k=2\n        op C\n      "
-      "L0 for m=4 l=3 n=4\n        op E\n",
-      MACHINE(APART(16, 12, 28)), chain);
+  snprintf(text, sizeof text,
+           "%s%smapping: |\n  DRAM\n    Seq keep C@L0\n      L0 for m=4 n=4 k=2\n"
+           "        op C\n      L0 for m=4 l=3 n=4\n        op E\n",
+           MACHINE(APART(16, 12, 28)), chain);
   e = case_text_of(text);
   CHECK_I64(e.r.levels[INNER].parts[0].peak, 8);
   CHECK_I64(e.r.levels[INNER].parts[2].peak, 16 + 12);
@@ -103,8 +102,8 @@ static void check_found(void) {
       MACHINE(APART(
           4, 4,
           2)) "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n");
-  case_read(&one, MACHINE(", capacity: 10") "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n  - "
-                                            "C[m,n] += A[m,k] * B[k,n]\n");
+  case_read(&one, MACHINE(", capacity: 10") "workload:\n  dims: {m: 12, n: 12, k: 6}\n  ops:\n"
+                                            "  - C[m,n] += A[m,k] * B[k,n]\n");
   const tf_solve_opts o = {.objective = TF_TRAFFIC, .budget = {.threads = 1}};
   tf_solve_result *with = tf_solve_exact(e.spec->arch, e.spec->workload, &o, e.d),
                   *without = tf_solve_exact(one.spec->arch, one.spec->workload, &o, one.d);

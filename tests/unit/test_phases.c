@@ -87,10 +87,9 @@ static double value_of(const char *mesh, const char *lanes, const char *dims, co
   snprintf(
       text, sizeof text,
       "architecture: {name: a, memories: [{name: D, bandwidth: 8}, {name: B, capacity: 4096, mesh: "
-      "[%s], bandwidth: "
-      "64}, {name: R, capacity: 6, mesh: [4, 4]}], compute: [{name: m, ops: [mac], below: R}, "
-      "{name: v, ops: [sub, "
-      "max, exp, div, add], below: B, mesh: [%s]}]}\nworkload: {name: w, dims: {%s}, ops: [%s]}\n",
+      "[%s], bandwidth: 64}, {name: R, capacity: 6, mesh: [4, 4]}], compute: [{name: m, ops: "
+      "[mac], below: R}, {name: v, ops: [sub, max, exp, div, add], below: B, mesh: [%s]}]}\n"
+      "workload: {name: w, dims: {%s}, ops: [%s]}\n",
       mesh, lanes, dims, ops);
   const tf_text t = {"text", text, strlen(text)};
   const tf_solve_opts o = {.budget.threads = 1, .budget.max_evals = 6000, .objective = TF_LATENCY};
@@ -108,15 +107,15 @@ static double value_of(const char *mesh, const char *lanes, const char *dims, co
 }
 
 static void check_names(void) {
-  const double value = value_of("2, 1", "4, 1", "m: 24, l: 20, a: 6, n: 5",
-                                "'S[m,l] += Q[m,a] * K[l,a]', 'X[m] max= S[m,l]', 'E[m,l] = "
-                                "exp(S[m,l] - X[m])', 'Z[m] += E[m,l]', "
-                                "'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]'");
+  const double value =
+      value_of("2, 1", "4, 1", "m: 24, l: 20, a: 6, n: 5",
+               "'S[m,l] += Q[m,a] * K[l,a]', 'X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', "
+               "'Z[m] += E[m,l]', 'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]'");
   CHECK(value > 0);
-  CHECK(value == value_of("1, 2", "1, 4", "c: 5, q: 20, t: 24, b: 6",
-                          "'Y[t,c] += W[t,q] * U[q,c]', 'W[t,q] = F[t,q] / G[t]', 'A[t,q] += "
-                          "I[t,b] * J[q,b]', 'F[t,q] = exp(A[t,q] - "
-                          "B[t])', 'G[t] += F[t,q]', 'B[t] max= A[t,q]'"));
+  CHECK(value ==
+        value_of("1, 2", "1, 4", "c: 5, q: 20, t: 24, b: 6",
+                 "'Y[t,c] += W[t,q] * U[q,c]', 'W[t,q] = F[t,q] / G[t]', 'A[t,q] += I[t,b] * "
+                 "J[q,b]', 'F[t,q] = exp(A[t,q] - B[t])', 'G[t] += F[t,q]', 'B[t] max= A[t,q]'"));
 }
 
 /* On one kind of unit each op is a part, and parts that run together take turns. */
@@ -148,13 +147,12 @@ static void check_none(const char *workload) {
 
 /* Five products, of which the last two are scores and what they weigh. */
 static tf_spec *products(void) {
-  static const char text[] = "architecture: {name: a, overlap: perfect, memories: [{name: D, "
-                             "bandwidth: 8}, {name: B, capacity: 4096}], "
-                             "compute: [{name: u, ops: [mac], below: B, mesh: [8, 8]}]}\nworkload: "
-                             "{name: w, dims: {m: 256, l: 256, a: 32, c: "
-                             "64}, ops: ['Q[m,a] += I[m,c] * X[c,a]', 'K[l,a] += I[l,c] * Y[c,a]', "
-                             "'V[l,a] += I[l,c] * W[c,a]', 'S[m,l] += "
-                             "Q[m,a] * K[l,a]', 'O[m,a] += S[m,l] * V[l,a]']}\n";
+  static const char text[] =
+      "architecture: {name: a, overlap: perfect, memories: [{name: D, bandwidth: 8}, {name: B, "
+      "capacity: 4096}], compute: [{name: u, ops: [mac], below: B, mesh: [8, 8]}]}\n"
+      "workload: {name: w, dims: {m: 256, l: 256, a: 32, c: 64}, ops: ['Q[m,a] += I[m,c] * "
+      "X[c,a]', 'K[l,a] += I[l,c] * Y[c,a]', 'V[l,a] += I[l,c] * W[c,a]', 'S[m,l] += Q[m,a] * "
+      "K[l,a]', 'O[m,a] += S[m,l] * V[l,a]']}\n";
   const tf_text t = {"text", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -167,10 +165,10 @@ static tf_spec *products(void) {
  */
 static void check_pairs(void) {
   static const char text[] =
-      "Seq\n  D for m=16 c=64\n    B for m=16 a=32\n      op Q\n  D for l=16 c=64\n    B for l=16 "
-      "a=32\n      op V\n  D for l=16 c=64\n    B for l=16 a=32\n      op K\n  D for m=16 "
-      "l=256\n    B for m=16 a=32\n      op S\n  D for m=16 l=256\n    B for m=16 a=32\n      op "
-      "O\n";
+      "Seq\n  D for m=16 c=64\n    B for m=16 a=32\n      op Q\n  D for l=16 c=64\n"
+      "    B for l=16 a=32\n      op V\n  D for l=16 c=64\n    B for l=16 a=32\n"
+      "      op K\n  D for m=16 l=256\n    B for m=16 a=32\n      op S\n"
+      "  D for m=16 l=256\n    B for m=16 a=32\n      op O\n";
   static const int child[5] = {1, 4, 7, 10, 13};
   tf_spec *s = products();
   tf_diags *d = tf_diags_new();

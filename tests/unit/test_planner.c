@@ -555,8 +555,8 @@ static double cycles_at(const char *mapping, int bandwidth) {
   page p = {.len = 0};
   say(&p,
       "architecture:\n  name: two\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
-      "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n  - {name: L1, capacity: 32 "
-      "KiB, bandwidth: 64}\n"
+      "  - {name: L2, mesh: [2, 1], capacity: 1 MiB, bandwidth: %d}\n"
+      "  - {name: L1, capacity: 32 KiB, bandwidth: 64}\n"
       "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [16, 1]}\n"
       "  core: {l1-resident: 16 KiB}\n",
       bandwidth);
@@ -605,10 +605,10 @@ static double box_cycles(const char *fetches, const char *mapping) {
   page p = {.len = 0};
   say(&p,
       "architecture:\n  name: far\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
-      "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n  - {name: L1, capacity: 8 KiB, bandwidth: "
-      "64}\n"
-      "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n  core: "
-      "{%s}\n",
+      "  - {name: L2, capacity: 16 KiB, bandwidth: 16}\n"
+      "  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
+      "  compute:\n  - {name: u, ops: [mac, add, mul, max], below: L1, mesh: [16, 2]}\n"
+      "  core: {%s}\n",
       fetches);
   return mapped_cycles(p.text,
                        "workload:\n  name: strided\n  dims: {k: 32, p: 16, q: 16, c: 8}\n"

@@ -123,8 +123,8 @@ static void test_asked(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page p = {.len = 0};
     say(&p,
-        "workload:\n  name: turned\n  dims: {i: 4, b: 8, j: 16}\n  tensors:\n    D: {shape: [8, "
-        "16], pad: [0, 16]}\n"
+        "workload:\n  name: turned\n  dims: {i: 4, b: 8, j: 16}\n  tensors:\n"
+        "    D: {shape: [8, 16], pad: [0, 16]}\n"
         "  ops:\n  - \"O[%s] = D[b, j - i] + D[b, j - i + 16]\"\n",
         rows[i].output);
     test_case e = case_of(machine, p.text);
@@ -150,9 +150,8 @@ static void test_short_rows(void) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     page p = {.len = 0}, map = {.len = 0};
     say(&p,
-        "workload:\n  name: shift\n  dims: {q: 6, c: %d, s: 3}\n  tensors:\n    I: {shape: [6, %d, "
-        "3], pad: [1, 0, "
-        "0]}\n"
+        "workload:\n  name: shift\n  dims: {q: 6, c: %d, s: 3}\n  tensors:\n"
+        "    I: {shape: [6, %d, 3], pad: [1, 0, 0]}\n"
         "  ops:\n  - \"O[q,c,s] = I[q + s - 1, c, s]\"\n",
         rows[i].c, rows[i].c);
     say(&map, "DRAM\n  L1 for q=6 c=%d s=3\n    op O\n", rows[i].c);

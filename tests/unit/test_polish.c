@@ -19,10 +19,9 @@ static const char *const works[] = {
     "ops: ['C[n,m,l] += A[n,m,k] * B[n,k,l]']",
     "ops: ['S[m,l] += A[m,k] * B[k,l]', 'C[m,n] += S[m,l] * D[l,n]']",
     ("ops: ['S[m,l] += A[m,k] * B[k,l]', 'X[m] max= S[m,l]', 'E[m,l] = exp(S[m,l] - X[m])', 'Z[m] "
-     "+= E[m,l]', "
-     "'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]']"),
-    "tensors: {I: {pad: [0, 1]}}\n  ops: ['Y[l,m] += I[k, m + n - 1] * W[l,k,n]', 'O[k,m] += "
-    "Y[l,m] * V[k,l]']",
+     "+= E[m,l]', 'P[m,l] = E[m,l] / Z[m]', 'O[m,n] += P[m,l] * V[l,n]']"),
+    "tensors: {I: {pad: [0, 1]}}\n"
+    "  ops: ['Y[l,m] += I[k, m + n - 1] * W[l,k,n]', 'O[k,m] += Y[l,m] * V[k,l]']",
 };
 
 static tf_spec *draw(tf_rng *g, tf_diags *d) {

@@ -25,8 +25,7 @@ typedef struct {
   long needed;        /* what readers outside of a branch need of what is made in it */
 } tally;
 
-/* ---- the walk against single questions --------------------------------------------------------
- */
+/* ---- the walk against single questions ------------------------------------------------------- */
 
 static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
   const tf_op *op = &r->f->wl->ops[o];
@@ -120,8 +119,7 @@ static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) 
   memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
 }
 
-/* ---- products against intervals -----------------------------------------------------------------
- */
+/* ---- products against intervals -------------------------------------------------------------- */
 
 /* Whether the lower end of each rank moves when a loop takes its first step. */
 static void compare_moved(tally *t, const tf_slice *s, const tf_even_loop *l, int64_t *digits) {
@@ -164,8 +162,7 @@ static void compare_slices(tally *t, const tf_model *m, int64_t *digits) {
   }
 }
 
-/* ---- one mapping
- * ---------------------------------------------------------------------------------- */
+/* ---- one mapping ---------------------------------------------------------------------------- */
 
 static void compare_all(tally *t, tf_rng *g, tf_model *m) {
   const tf_plan *p = m->plan;
@@ -228,8 +225,7 @@ int main(void) {
     compare_case(&t, seed);
   compare_cancelled(&t);
   printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld "
-         "steps, %ld unmoved, "
-         "%ld needed, %ld kept\n",
+         "steps, %ld unmoved, %ld needed, %ld kept\n",
          t.intervals, t.led, t.streamed, t.empty, t.lengths, t.steps, t.unmoved, t.needed, t.kept);
   CHECK_I64(t.odd, 0);
   CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100 &&

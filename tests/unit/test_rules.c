@@ -175,43 +175,41 @@ static int64_t by_trying(tf_arena *a, const csp *s, const csp_state *from, int v
   return all;
 }
 
+/* What would only multiply the number of mappings is fixed: where one tile is cut, and where an
+ * instruction is called. */
+static const char one_tile[] = "EQ dense_unroll_pragma = 0\n"
+                               "EQ dense_vectorize = 0\n"
+                               "EQ dense_tileSpatial = 1\n"
+                               "EQ dense.global_tileAll = 1\n";
+static const char one_call[] = "EQ dense_unroll_pragma = 0\n"
+                               "EQ dense_tileSpatial = 1\n"
+                               "EQ dense.REG_tileAll = 1\n"
+                               "EQ dense_i.outer = 1\n"
+                               "EQ dense_i.inner.outer = 1\n"
+                               "EQ dense_j.outer = 1\n"
+                               "EQ dense_j.inner.outer = 1\n"
+                               "EQ dense_i.inner.inner.outer = 1\n"
+                               "EQ dense.REG_REG_pos = 0\n"
+                               "EQ dense.REG_SMEM_pos = 0\n"
+                               "EQ dense.REG_k.outer = 1\n";
+
 static void test_small(void) {
   static const struct {
     int line;
     const char *spec, *more; /* more: fixes what would only multiply */
   } row[] = {
       {__LINE__, CACHES DENSE("2", "1", "1"), ""},
-      {__LINE__, CACHES DENSE("2", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ "
-       "dense.global_tileAll = 1\n"},
-      {__LINE__, ONE_CACHE DENSE("4", "6", "3"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_vectorize = 0\nEQ dense_tileSpatial = 1\nEQ "
-       "dense.global_tileAll = 1\n"},
+      {__LINE__, CACHES DENSE("2", "2", "2"), one_tile},
+      {__LINE__, ONE_CACHE DENSE("4", "6", "3"), one_tile},
       {__LINE__,
        ONE_CACHE "workload:\n  dims: {i: 4, j: 3}\n  ops:\n  - dense[i,j] = A[i,j] + B[j]\n", ""},
-      {__LINE__, SCRATCHPAD("16") CALL("one", "2", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
-       "dense_i.outer = 1\n"
-       "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
-       "dense.REG_k.outer = "
-       "1\n"},
+      {__LINE__, SCRATCHPAD("16") CALL("one", "2", "2") DENSE("4", "2", "2"), one_call},
       {__LINE__,
        SCRATCHPAD("20") CALL("one", "2", "1") CALL("other", "1", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
-       "dense_i.outer = 1\n"
-       "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
-       "dense.REG_k.outer = "
-       "1\n"},
+       one_call},
       {__LINE__,
        SCRATCHPAD("30") CALL("one", "2", "1") CALL("other", "2", "2") DENSE("4", "2", "2"),
-       "EQ dense_unroll_pragma = 0\nEQ dense_tileSpatial = 1\nEQ dense.REG_tileAll = 1\nEQ "
-       "dense_i.outer = 1\n"
-       "EQ dense_i.inner.outer = 1\nEQ dense_j.outer = 1\nEQ dense_j.inner.outer = 1\n"
-       "EQ dense_i.inner.inner.outer = 1\nEQ dense.REG_REG_pos = 0\nEQ dense.REG_SMEM_pos = 0\nEQ "
-       "dense.REG_k.outer = "
-       "1\n"},
+       one_call},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     tf_diags *d = tf_diags_new();
@@ -250,11 +248,13 @@ static void test_refused(void) {
     const char *spec, *want;
   } row[] = {
       {__LINE__,
-       CACHES "workload:\n  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: "
-              "2}\n  ops:\n"
+       CACHES "workload:\n"
+              "  dims: {i: 2, abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz: 2}\n"
+              "  ops:\n"
               "  - C[i] += A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n"
-              "  - abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
-              "[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz] = C[i] + "
+              "  - "
+              "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz[i,"
+              "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz] = C[i] + "
               "A[i,abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz]\n",
        "names of its variables would have more than 95 letters"},
   };

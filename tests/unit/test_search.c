@@ -171,8 +171,7 @@ static void test_resume(void) {
          100); /* what is offered differs from task to task, and is soon exhausted */
 }
 
-/* ---- every strategy, every kind of workload
- * ------------------------------------------------------ */
+/* ---- every strategy, every kind of workload ------------------------------------------------- */
 /* What was found is legal, fits, and has the figures that are told of it. */
 static void check_found(const problem *p, const tf_found *f) {
   tf_tree *t = tf_tree_parse(f->text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
@@ -213,8 +212,7 @@ static void test_kinds(void) {
   }
 }
 
-/* ---- small spaces
- * ---------------------------------------------------------------------------------- */
+/* ---- small spaces --------------------------------------------------------------------------- */
 static const char *const machine = "architecture:\n"
                                    "  name: small\n"
                                    "  clock: 1 GHz\n"
@@ -305,8 +303,7 @@ static void test_left_over(void) {
   drop(&p);
 }
 
-/* ---- genetic operators
- * ------------------------------------------------------------------------------ */
+/* ---- genetic operators ---------------------------------------------------------------------- */
 /* Rows bred over many generations, with random costs, are within their sizes and legal trees. */
 static void test_breeding(void) {
   problem p = from_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml");
@@ -341,10 +338,10 @@ static void test_breeding(void) {
 
 /* ---- variants -------------------------------------------------------------------------------- */
 static const char small_open[] =
-    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
-    "bandwidth: 4}\n"
-    "  - {name: B, capacity: 300, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: B, "
-    "mesh: [2, 1]}\n"
+    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+    "  - {name: D, bandwidth: 4}\n"
+    "  - {name: B, capacity: 300, bandwidth: 8}\n  compute:\n"
+    "  - {name: u, ops: [mac], below: B, mesh: [2, 1]}\n"
     "workload:\n  name: w\n  dims: {m: 12, n: 8, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
     "mapping: |\n  D for m=? n=? k=?\n    B for m=? n=? k=? spatial n=?@x\n      op C\n";
 
@@ -453,8 +450,7 @@ static void test_variants(void) {
   drop(&p);
 }
 
-/* ---- the fused template ------------------------------------------------------------------------
- */
+/* ---- the fused template ---------------------------------------------------------------------- */
 static char *text_of(tf_tree *t) {
   char *text = t ? tf_tree_text(t) : NULL;
   tf_tree_free(t);
@@ -538,16 +534,15 @@ static void test_far_template(void) {
   drop(&p);
 }
 
-/* ---- odd shapes
- * ----------------------------------------------------------------------------------- */
+/* ---- odd shapes ----------------------------------------------------------------------------- */
 /* The best of a product on a machine, in cycles. */
 static double best_of_product(const char *arch, const int *dim) {
   char text[300];
   tf_text t = {"product", text, 0};
   problem p = {.d = tf_diags_new()};
   snprintf(text, sizeof text,
-           "workload:\n  name: g\n  dims: {m: %d, n: %d, k: %d}\n  ops: [\"C[m,n] += A[m,k] * "
-           "B[k,n]\"]\n",
+           "workload:\n  name: g\n  dims: {m: %d, n: %d, k: %d}\n"
+           "  ops: [\"C[m,n] += A[m,k] * B[k,n]\"]\n",
            dim[0], dim[1], dim[2]);
   t.len = strlen(text);
   tf_text both[2] = {tf_text_read(arch, p.d), t};
@@ -584,8 +579,8 @@ static void test_odd(void) {
 /* A chain whose second op reads windows of what the first makes. */
 static const char windows[] =
     "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
-    "  - {name: D, bandwidth: 16, energy: 200 pJ}\n  - {name: B, capacity: %d, bandwidth: 64, "
-    "energy: 1 pJ}\n"
+    "  - {name: D, bandwidth: 16, energy: 200 pJ}\n"
+    "  - {name: B, capacity: %d, bandwidth: 64, energy: 1 pJ}\n"
     "  compute:\n  - {name: u, ops: [mac], below: B, energy: 10 pJ}\n"
     "workload:\n  name: w\n  dims: {c: 4, k: 4, p: 18, f: 4, x: 16, u: 3}\n  ops:\n"
     "  - M[k,p] += I[c,p] * V[k,c]\n  - O[f,x] += M[k,x + u] * W[f,k,u]\n";
@@ -666,8 +661,7 @@ static void test_retained(void) {
   drop(&p);
 }
 
-/* ---- lengths rounded up
- * ----------------------------------------------------------------------------- */
+/* ---- lengths rounded up --------------------------------------------------------------------- */
 /* Counts of a length rounded up ascend from 1 to the length, and divide the larger one, which is no
  * more than 15 longer and the length itself where that has many divisors. */
 static void test_rounded(void) {
@@ -688,8 +682,7 @@ static void test_rounded(void) {
   tf_arena_free(arena);
 }
 
-/* ---- moves -------------------------------------------------------------------------------------
- */
+/* ---- moves ----------------------------------------------------------------------------------- */
 /* The last quarter of the evaluations goes to moves from the best: the result is that of a search
  * with the others, and of moves from what it found. */
 static void test_moves(void) {
@@ -720,8 +713,7 @@ static void test_moves(void) {
   CHECK(better > 0);
 }
 
-/* ---- effort ------------------------------------------------------------------------------------
- */
+/* ---- effort ---------------------------------------------------------------------------------- */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes
  * each dear, many where they are quick; the same with any number of threads. */
 static void test_effort(void) {

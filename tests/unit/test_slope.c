@@ -245,15 +245,13 @@ static void check_random(int cases, uint64_t seed) {
     const char *sign = pick(&rng, 0, 3) ? "+" : "-";
     if (pick(&rng, 0, 3))
       snprintf(text, sizeof text,
-               "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n  - O[p] "
-               "+= I[%d*p%s%d*r+%d] * "
-               "W[r]\n",
+               "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n"
+               "  - O[p] += I[%d*p%s%d*r+%d] * W[r]\n",
                p, r, pad, a, sign, b, c);
     else
       snprintf(text, sizeof text,
-               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n  ops:\n  - "
-               "C[m] += A[m,k]\n  - "
-               "O[p] = C[%d*p+%d] * D[p]\n",
+               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n"
+               "  ops:\n  - C[m] += A[m,k]\n  - O[p] = C[%d*p+%d] * D[p]\n",
                pick(&rng, 1, 3), pick(&rng, 1, 3), 12, a, c);
     walked += check_tiny(text, 5, 19);
   }
@@ -265,8 +263,8 @@ static const char *const chains[] = {
     "  - C[m,l,n] += A[m,k] * B[k,l,n]\n",
     "  - O[m,l] += I[k, 2*m + n] * W[l,k,n]\n",
     "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
-    "  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n  - O[m,n] += "
-    "E[m,l] * V[l,n]\n",
+    "  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n"
+    "  - O[m,n] += E[m,l] * V[l,n]\n",
     "  - Y[l,m] += I[k, m + n] * W[l,k,n]\n  - Z[p,q] += Y[l, q + n] * U[p,l,n]\n",
 };
 
@@ -280,8 +278,8 @@ static bool check_machine(const char *ops, const int *x, int i) {
   snprintf(
       text, sizeof text,
       "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, capacity: %d, mesh: [%d, 1]}\n"
-      "  - {name: L0, capacity: %d}\n  compute:\n  - {name: u, ops: [mac, add, exp], mesh: [%d, "
-      "%d]}\n"
+      "  - {name: L0, capacity: %d}\n  compute:\n"
+      "  - {name: u, ops: [mac, add, exp], mesh: [%d, %d]}\n"
       "workload:\n  dims: {m: %d, l: %d, k: %d, n: %d%s}\n  ops:\n%s",
       cap1, mesh, cap2, wide, mesh, x[0], x[1], x[2], x[3], conv ? q : "", ops);
   bool found = false;
@@ -370,12 +368,11 @@ int main(int argc, char **argv) {
                    MOST_BITS));
   CHECK(check_tiny("workload:\n  dims: {p: 4, r: 2}\n  ops:\n  - O[p] += I[p + r] * W[r]\n", 6,
                    MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n  - C[m,l] += A[m,k] * "
-                   "B[k,l]\n  - E[m,n] += "
-                   "C[m,l] * D[l,n]\n",
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n"
+                   "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
                    6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n  - C[m,l] = A[m,l] * B[l]\n  - "
-                   "E[m,n] += C[m,l] * D[l,n]\n",
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n"
+                   "  - C[m,l] = A[m,l] * B[l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
                    4, MOST_BITS));
   check_random(argc > 1 ? atoi(argv[1]) : 60, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
   return check_report();

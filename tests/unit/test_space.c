@@ -162,8 +162,7 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   tf_diags_free(d);
 }
 
-/* ---- drawn machines and workloads
- * ------------------------------------------------------------------ */
+/* ---- drawn machines and workloads ----------------------------------------------------------- */
 /* A mapping as it is given, but for some counts that are left open. */
 static void try_given(const tf_spec *s, tf_rng *rng, tally *n) {
   tf_diags *d = tf_diags_new();
@@ -205,8 +204,7 @@ static void try_drawn(uint64_t first, int cases, bool show) {
   CHECK(n.probed > n.walks);
 }
 
-/* ---- as many ops as the formats allow
- * ------------------------------------------------------------- */
+/* ---- as many ops as the formats allow ------------------------------------------------------- */
 /* A product, and three functions of its elements, again and again. */
 static test_case chain_of(int n_ops) {
   char *text = NULL;
@@ -224,8 +222,8 @@ static test_case chain_of(int n_ops) {
   }
   if (fclose(out) != 0) abort();
   static const char arch[] =
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
-      "bandwidth: 4}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+      "  - {name: D, bandwidth: 4}\n"
       "  - {name: B, capacity: 4096, mesh: [2, 1]}\n  - {name: L, capacity: 64, mesh: [2, 2]}\n"
       "  compute:\n  - {name: u, ops: [mac, relu], below: L}\n";
   test_case e = case_of(arch, text);
@@ -266,8 +264,8 @@ static void try_readers(bool show) {
   tally n = {0};
   case_read(
       &e,
-      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
-      "bandwidth: 4}\n"
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+      "  - {name: D, bandwidth: 4}\n"
       "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 512, mesh: [4, 2]}\n"
       "  compute:\n  - {name: u, ops: [mac, add, mul, div], below: L}\n"
       "workload:\n  name: w\n  dims: {m: 29, l: 53, k: 7, n: 31, p: 23, q: 19, r: 3}\n  ops:\n"
@@ -280,17 +278,16 @@ static void try_readers(bool show) {
   case_drop(&e);
 }
 
-/* ---- branches that run at once
- * --------------------------------------------------------------------- */
+/* ---- branches that run at once -------------------------------------------------------------- */
 static test_case pipe_of(void) {
   test_case e = {0};
   case_read(&e,
-            "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, "
-            "bandwidth: 4}\n"
+            "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n"
+            "  - {name: D, bandwidth: 4}\n"
             "  - {name: B, capacity: 4096}\n  - {name: L, capacity: 64, mesh: [32, 8]}\n"
             "  compute:\n  - {name: u, ops: [mac], below: L}\n"
-            "workload:\n  name: w\n  dims: {m: 64, k: 32, l: 32, n: 96}\n  ops:\n  - S[m,l] += "
-            "A[m,k] * B[k,l]\n"
+            "workload:\n  name: w\n  dims: {m: 64, k: 32, l: 32, n: 96}\n  ops:\n"
+            "  - S[m,l] += A[m,k] * B[k,l]\n"
             "  - O[m,n] += S[m,l] * C[l,n]\n"
             "mapping: |\n  D for m=?\n    B\n      Pipe\n"
             "        B for m=? k=? spatial l=?@x m=?@y\n          L for l=?\n            op S\n"

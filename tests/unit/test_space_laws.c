@@ -7,8 +7,7 @@
 #include "tests/unit/case.h"
 #include "tileflow/solve.h"
 
-/* ---- problems
- * ---------------------------------------------------------------------------------------- */
+/* ---- problems ------------------------------------------------------------------------------- */
 /* Dims are $x, tensors @X. */
 static const struct {
   const char *ops, *dims;
@@ -20,8 +19,8 @@ static const struct {
     {"@C[$m,$l] += @A[$m,$k] * @B[$k,$l];@E[$m,$n] += @C[$m,$l] * @D[$l,$n];@G[$m,$p] += @E[$m,$n] "
      "* @F[$n,$p]",
      "mklnp", 7},
-    {"@S[$m,$l] += @Q[$m,$k] * @K[$k,$l];@X[$m] max= @S[$m,$l];@E[$m,$l] = exp(@S[$m,$l] - @X[$m]);"
-     "@Z[$m] += @E[$m,$l];@O[$m,$n] += @E[$m,$l] / @Z[$m] * @V[$l,$n]",
+    {"@S[$m,$l] += @Q[$m,$k] * @K[$k,$l];@X[$m] max= @S[$m,$l];@E[$m,$l] = exp(@S[$m,$l] - "
+     "@X[$m]);@Z[$m] += @E[$m,$l];@O[$m,$n] += @E[$m,$l] / @Z[$m] * @V[$l,$n]",
      "mkln", 6},
     {"@O[$f,$p] += @I[$c, $p + $r] * @W[$f,$c,$r]", "fpcr", 9},
     {"@O[$f,$p] += @I[$c, 2*$p + $r - 1] * @W[$f,$c,$r]", "fpcr", 7},
@@ -99,9 +98,8 @@ static void put_problem(FILE *f, const problem *p, const way *w) {
   static const char *const names[2][3] = {{"A", "B", "C"}, {"Store", "Bank", "Alpha"}};
   const int x = w->turned, wide = w->larger == 2 ? 2 : 1;
   fprintf(f,
-          "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n%s  memories:\n  - {name: "
-          "%s, bandwidth: 4, "
-          "energy: 64 pJ}\n",
+          "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n%s  memories:\n"
+          "  - {name: %s, bandwidth: 4, energy: 64 pJ}\n",
           p->buffered ? "  overlap: double-buffer\n" : "", names[w->renamed][0]);
   for (int l = 1; l < p->memories; l++)
     fprintf(f, "  - {name: %s, capacity: %d, bandwidth: 8, energy: %d pJ, mesh: [%d, %d]%s}\n",
@@ -109,8 +107,9 @@ static void put_problem(FILE *f, const problem *p, const way *w) {
             p->mesh[l][x] * wide, p->mesh[l][!x],
             p->multicast ? "" : ", network: {multicast: false, reduce: false}");
   fprintf(f,
-          "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: %s, mesh: "
-          "[%d, %d], energy: 1 pJ}\n",
+          "  compute:\n"
+          "  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: %s, mesh: [%d, %d], "
+          "energy: 1 pJ}\n",
           names[w->renamed][p->memories - 1], p->mesh[0][x], p->mesh[0][!x]);
   fprintf(f, "workload:\n  name: w\n  dims: {");
   for (int i = 0, n = 0; i < DIMS; i++) {
@@ -132,8 +131,7 @@ static void put_problem(FILE *f, const problem *p, const way *w) {
   }
 }
 
-/* ---- what is found
- * ------------------------------------------------------------------------------------ */
+/* ---- what is found -------------------------------------------------------------------------- */
 typedef struct {
   bool read, found, proved;
   double value, bound, space_bound;
@@ -199,8 +197,7 @@ static bool same(const found *a, const found *b) {
          (!a->found || (a->mapping && b->mapping && !strcmp(a->mapping, b->mapping)));
 }
 
-/* ---- laws
- * --------------------------------------------------------------------------------------------- */
+/* ---- laws ----------------------------------------------------------------------------------- */
 static int64_t n_found, n_proved, n_beaten;
 
 static char *write_down(const problem *p, const way *w) {

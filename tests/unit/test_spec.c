@@ -333,10 +333,10 @@ static void test_spread(void) {
 /* A buffer's area goes by the published bit of its node, a unit of whole numbers is the smaller. */
 static void test_spread_area(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text("architecture: {technology: 7 nm, word-bits: 8, memories: [{name: M}, "
-                         "{name: B, capacity: 1 MiB, "
-                         "bandwidth: 8}], compute: [{name: u, ops: [mac], rate: 2}]}",
-                         NULL, 0, d);
+  tf_spec *s =
+      read_text("architecture: {technology: 7 nm, word-bits: 8, memories: [{name: M}, {name: B, "
+                "capacity: 1 MiB, bandwidth: 8}], compute: [{name: u, ops: [mac], rate: 2}]}",
+                NULL, 0, d);
   if (!CHECK(s != NULL)) return;
   const tf_spread cells = tf_spread_memory_area(s->arch, 1),
                   unit = tf_spread_unit_area(s->arch, s->arch->units);
@@ -559,8 +559,8 @@ static void test_views(void) {
     tf_spec *s = read_printed(
         d,
         "workload:\n  dims: {m: 4, l: 6}\n  tensors: {%s}\n  ops:\n  - S[m,l] = A[m,l] * 2\n"
-        "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - "
-        "X[m])\n"
+        "  - T[m,l] = select(l <= m, %s, -inf)\n  - X[m] max= T[m,l]\n"
+        "  - E[m,l] = exp(T[m,l] - X[m])\n"
         "  - Z[m] += E[m,l]\n",
         rows[i].view ? "V: {view: S, shape: [6, 4]}" : "", rows[i].reads);
     tf_arena *a = tf_arena_new();

@@ -106,8 +106,7 @@ static void compare(int n, const int *length, const double *mesh, int fill) {
   tf_diags_free(d);
 }
 
-/* ---- first loads and last stores
- * ------------------------------------------------------------------------ */
+/* ---- first loads and last stores ------------------------------------------------------------ */
 /* A product C[m,n] += A[m,k] * B[k,n] of which dim d takes q[d] steps, w[d] values in the first;
  * words per cycle of the outermost memory: one port if `back` is 0. */
 typedef struct {
@@ -164,10 +163,8 @@ static void compare_exposed(tf_rng *r) {
   snprintf(width, sizeof width, p.back > 0 ? "{read: %g, write: %g}" : "%g", p.in, p.back);
   snprintf(text, sizeof text,
            "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, "
-           "%d]}], compute: [{name: u, "
-           "ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\nworkload: {dims: {m: %d, n: %d, "
-           "k: %d}, ops: "
-           "['C[m,n] += A[m,k] * B[k,n]']}\n",
+           "%d]}], compute: [{name: u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n"
+           "workload: {dims: {m: %d, n: %d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
            width, y, x, p.fill, p.extent[0], p.extent[1], p.extent[2]);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
@@ -181,9 +178,7 @@ static void compare_exposed(tf_rng *r) {
   tf_diags_free(d);
 }
 
-/* ---- the ports of all memories
- * ------------------------------------------------------------------------------------
- */
+/* ---- the ports of all memories -------------------------------------------------------------- */
 /* The same product on a machine of so many inner memories: on[t][axis][d] instances of dim d on a
  * side of the mesh that Tiles of memory t spread over. */
 enum { INNER = 2 };
@@ -312,9 +307,8 @@ static bool compare_levels(tf_rng *r) {
   for (int i = 0; i < DIMS; i++)
     p.extent[i] = pick(r, 1, 6);
   snprintf(text + n, sizeof text - (size_t)n,
-           "], compute: [{name: u, ops: [mac], below: M%d, mesh: [%d, %d], pipeline: "
-           "%g}]}\nworkload: {dims: {m: %d, n: "
-           "%d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
+           "], compute: [{name: u, ops: [mac], below: M%d, mesh: [%d, %d], pipeline: %g}]}\n"
+           "workload: {dims: {m: %d, n: %d, k: %d}, ops: ['C[m,n] += A[m,k] * B[k,n]']}\n",
            p.inner, p.side[p.inner][0], p.side[p.inner][1], p.fill, p.extent[0], p.extent[1],
            p.extent[2]);
   tf_diags *d = tf_diags_new();
@@ -338,9 +332,7 @@ static bool compare_levels(tf_rng *r) {
   return larger;
 }
 
-/* ---- windows
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- windows -------------------------------------------------------------------------------- */
 /* O[p] += I[a*p + b*r + c] * W[r] on one memory's port: of I's elements the fewest that any so many
  * values of p and r read are loaded first. */
 typedef struct {
@@ -408,10 +400,9 @@ static bool compare_windows(tf_rng *r) {
   char text[800];
   snprintf(text, sizeof text,
            "architecture: {name: a, memories: [{name: M, bandwidth: %g}, {name: L, mesh: [%d, "
-           "1]}], compute: [{name: "
-           "u, ops: [mac], below: L, mesh: [1, %d]}]}\nworkload: {dims: {p: %d, r: %d}, tensors: "
-           "{I: {pad: [%d]}}, ops: "
-           "['O[p] += I[%d*p + %d*r + %d] * W[r]']}\n",
+           "1]}], compute: [{name: u, ops: [mac], below: L, mesh: [1, %d]}]}\n"
+           "workload: {dims: {p: %d, r: %d}, tensors: {I: {pad: [%d]}}, ops: ['O[p] += I[%d*p + "
+           "%d*r + %d] * W[r]']}\n",
            t.in, x, y, t.p, t.r, pick(r, 0, 2) + (t.c < 0 ? -t.c : 0), t.a, t.b, t.c);
   tf_diags *d = tf_diags_new();
   tf_spec *s = case_spec(text, d);
@@ -432,8 +423,7 @@ static bool compare_windows(tf_rng *r) {
   return same;
 }
 
-/* ---- the ends of several ops
- * ------------------------------------------------------------------------------------ */
+/* ---- the ends of several ops ---------------------------------------------------------------- */
 /* A chain of n products, op i of d0 by d[i + 2] by d[i + 1]: the first loads two inputs, the others
  * one. */
 typedef struct {
@@ -557,8 +547,7 @@ static void compare_ends(tf_rng *r, bool inner) {
            t.machine.back);
   snprintf(arch, sizeof arch,
            "architecture: {name: a, memories: [{name: M, bandwidth: %s}, {name: L, mesh: [1, "
-           "%d]}], compute: [{name: "
-           "u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n",
+           "%d]}], compute: [{name: u, ops: [mac], below: L, mesh: [%d, 1], pipeline: %g}]}\n",
            width, t.y, t.x, t.machine.fill);
   tf_diags *d = tf_diags_new();
   tf_spec *a = case_spec(arch, d), *s = chain(t.n + (inner ? 2 : 0), t.length, d);

@@ -76,8 +76,7 @@ static splits *new_splits(int32_t of, int32_t least, int most) {
   return p;
 }
 
-/* ---- a toy strategy: from the best so far to a neighbour, or anywhere
- * ------------------------------------------ */
+/* ---- a toy strategy: from the best so far to a neighbour, or anywhere ----------------------- */
 typedef struct {
   tf_space *space;
   tf_rng rng;
@@ -114,8 +113,7 @@ static const tf_strategy_ops climb = {climb_from, step, learn, .batches = false}
 static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_way_random,
                                 &climb, 48};
 
-/* ---- every strategy over the toy space
- * ----------------------------------------------------------- */
+/* ---- every strategy over the toy space ------------------------------------------------------ */
 static bool explore(const tf_strategy_ops *way, splits *p) {
   tf_arena *a = tf_arena_new();
   void *state = way->make(a, &p->space, NULL, p->most, tf_rng_new(3, 1));
@@ -184,8 +182,7 @@ static void test_undo(void) {
   free(p);
 }
 
-/* ---- the toy strategy over shapes and trip counts
- * --------------------------------------------------- */
+/* ---- the toy strategy over shapes and trip counts ------------------------------------------- */
 typedef struct {
   tf_trips *trips;
   tf_model *model;
@@ -255,8 +252,7 @@ static void test_toy_pair(void) {
   tf_diags_free(d);
 }
 
-/* ---- the table
- * ----------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 static void test_rows(void) {
   CHECK(toy.outer->batches);
   for (int k = 0; tf_strategy_at(k); k++) {
@@ -267,8 +263,7 @@ static void test_rows(void) {
   CHECK(tf_strategy_named("toy") == NULL);
 }
 
-/* ---- what has been evaluated --------------------------------------------------------------------
- */
+/* ---- what has been evaluated ----------------------------------------------------------------- */
 /* What is recalled is of these very trip counts, however often others took its place. */
 static void test_repeats(void) {
   enum { LOOPS = 3, LONGEST = 7 };

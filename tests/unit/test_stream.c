@@ -28,8 +28,7 @@ static char *text_of(const char *more, const char *names, const char *last) {
           "  - X[m] max= S[m,n]\n"
           "  - E[m,n] = exp(S[m,n] - X[m])\n"
           "  - Z[m] += E[m,n]\n"
-          "  - P[m,n] = E[m,n] / Z[m]\n%s"
-          "mapping: |\n"
+          "  - P[m,n] = E[m,n] / Z[m]\n%smapping: |\n"
           "  DRAM\n"
           "    L1\n"
           "      Seq stream X Z%s\n",

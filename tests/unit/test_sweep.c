@@ -12,8 +12,7 @@
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 
-/* ---- SHA-256: examples of FIPS 180-4 and NIST's, and lengths about a block
- * ------------------------------ */
+/* ---- SHA-256: examples of FIPS 180-4 and NIST's, and lengths about a block ------------------ */
 static void check_sha256(void) {
   static const struct {
     int line;
@@ -25,8 +24,7 @@ static void check_sha256(void) {
        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
       {__LINE__,
        "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmn"
-       "opqrsmnopqrstnopqrst"
-       "u",
+       "opqrsmnopqrstnopqrstu",
        "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
   };
   char got[TF_SHA256_TEXT];
@@ -36,8 +34,7 @@ static void check_sha256(void) {
   }
 }
 
-/* ---- conditions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- conditions ----------------------------------------------------------------------------- */
 enum { A, B, NAME, NONE, N_NAMES };
 
 /* 1 or 0: what it says with a = 3, b = 8, name = 'edge', none = NAN; -1: it is refused. */
@@ -110,9 +107,7 @@ static void check_conditions(void) {
   CHECK(holds(deep) == -1);
 }
 
-/* ---- scores
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- scores --------------------------------------------------------------------------------- */
 enum { WORKS = 6 };
 
 typedef struct {
@@ -236,9 +231,7 @@ static void check_covers(void) {
   CHECK(yes > 20 && no > 20);
 }
 
-/* ---- whole sweeps
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- whole sweeps --------------------------------------------------------------------------- */
 static const char arch_text[] =
     "params: {side: 4, kib: 8, dram: 2}\n"
     "architecture:\n"
@@ -360,10 +353,10 @@ static void check_skipping(const char *method, const char *more) {
   folder f;
   char text[600];
   snprintf(text, sizeof text,
-           "sweep:\n  method: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n  "
-           "objectives: [cycles, area]\n"
-           "  over:\n    side: [1, 2, 4, 8]\n    kib: [1, 4]\n    dram: [1, 2, 4]\n    rows: [8, "
-           "16]\n%s",
+           "sweep:\n  method: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n"
+           "  objectives: [cycles, area]\n"
+           "  over:\n    side: [1, 2, 4, 8]\n    kib: [1, 4]\n    dram: [1, 2, 4]\n"
+           "    rows: [8, 16]\n%s",
            method, more);
   if (!begin(&f, text)) return;
   const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
@@ -390,10 +383,10 @@ static void check_skipping(const char *method, const char *more) {
 /* What the view says of a point is what tf_sweep_place_of says. */
 static void check_view(void) {
   folder f;
-  if (!begin(&f, "sweep:\n  method: bound\n  architectures: arch.yaml\n  workloads: [{files: "
-                 "work.yaml, weight: 2}]\n"
-                 "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n    dram: "
-                 "{from: 1, to: 4, times: 2}\n"
+  if (!begin(&f, "sweep:\n  method: bound\n  architectures: arch.yaml\n"
+                 "  workloads: [{files: work.yaml, weight: 2}]\n"
+                 "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n"
+                 "    dram: {from: 1, to: 4, times: 2}\n"
                  "  zip: [side, kib]\n  where: [side * dram < 8, rows > 4]\n"))
     return;
   tf_sweep_summary *s = run(&f, true, &(tf_sweep_opts){.threads = 1});
@@ -427,10 +420,10 @@ static void check_within(void) {
   for (int near = 0; near < 2; near++) {
     char text[500];
     snprintf(text, sizeof text,
-             "sweep:\n  method: closed\n  within: %s\n  architectures: arch.yaml\n  workloads: "
-             "work.yaml\n"
-             "  objectives: [cycles, area]\n  over: {side: [1, 2, 4, 8], kib: {from: 1, to: 16, "
-             "step: 1}, dram: [2, 4]}\n",
+             "sweep:\n  method: closed\n  within: %s\n  architectures: arch.yaml\n"
+             "  workloads: work.yaml\n"
+             "  objectives: [cycles, area]\n"
+             "  over: {side: [1, 2, 4, 8], kib: {from: 1, to: 16, step: 1}, dram: [2, 4]}\n",
              near ? "0.1" : "0");
     if (!begin(&f, text)) return;
     const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
@@ -450,9 +443,7 @@ static void check_within(void) {
   CHECK(skipped[1] > skipped[0]);
 }
 
-/* ---- exchange
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- exchange ------------------------------------------------------------------------------- */
 /* A machine whose params all are at least those of another is no slower. */
 static int64_t check_law(const tf_sweep_summary *s, const tf_sweep_grid *g) {
   int64_t pairs = 0;
@@ -490,9 +481,7 @@ static void check_exchange(void) {
   end(&f);
 }
 
-/* ---- damage
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- damage --------------------------------------------------------------------------------- */
 typedef struct {
   char *at;
   size_t n;

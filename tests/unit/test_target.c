@@ -48,9 +48,7 @@ static void close_session(session *s) {
   tf_diags_free(s->d);
 }
 
-/* ---- a toy target
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- a toy target --------------------------------------------------------------------------- */
 
 /* Its pass: a register for each tile. */
 static void count_tiles(lowering *w) {
@@ -162,8 +160,7 @@ static void check_table(const session *s) {
   CHECK(!tf_emit(s->tree, "toy", &o, s->d) && tf_diags_errors(s->d) == 2);
 }
 
-/* ---- planted faults
- * -------------------------------------------------------------------------------------- */
+/* ---- planted faults ------------------------------------------------------------------------- */
 
 static ir_stmt *find(const ir_body *b, ir_kind kind) {
   for (int i = 0; i < b->n; i++) {
@@ -342,12 +339,12 @@ static void check_passes(const session *s) {
 static void check_rows(int rows, bool in_tiles, bool passes) {
   char text[1024];
   snprintf(text, sizeof text,
-           "architecture:\n  name: slow\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: "
-           "0.001}\n"
-           "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac, "
-           "add], below: L1}\n"
-           "workload:\n  name: w\n  dims: {m: %d, n: 64, k: 64}\n  ops:\n  - \"C[m,n] += A[m,k] * "
-           "B[k,n]\"\n"
+           "architecture:\n  name: slow\n  clock: 1 GHz\n  memories:\n"
+           "  - {name: DRAM, bandwidth: 0.001}\n"
+           "  - {name: L1, capacity: 4 KiB, bandwidth: 8}\n  compute:\n"
+           "  - {name: u, ops: [mac, add], below: L1}\n"
+           "workload:\n  name: w\n  dims: {m: %d, n: 64, k: 64}\n  ops:\n"
+           "  - \"C[m,n] += A[m,k] * B[k,n]\"\n"
            "mapping: |\n  DRAM\n    L1 for m=%d n=64 k=64\n      op C\n",
            rows, rows);
   const tf_emit_options o = {.isa = "avx2", .dtype = "f32"};

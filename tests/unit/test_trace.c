@@ -30,13 +30,13 @@ static void draw(tf_rng *g, page *p) {
   static const char *const scope[] = {"Seq", "Shar"};
   int m = 12, l = 8, k = 6, n = 4, m2, l2;
   say(p,
-      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: DRAM, "
-      "bandwidth: %d}\n",
+      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
+      "  - {name: DRAM, bandwidth: %d}\n",
       overlap[pick(g, 0, 3)], pick(g, 1, 8));
   say(p, "  - {name: Buf, mesh: [2, 1], bandwidth: %d, word-bits: %d}\n", pick(g, 1, 16),
       pick(g, 1, 2) * 8);
-  say(p, "  - {name: Reg, mesh: [4, 4], bandwidth: 4}\n  compute:\n  - {name: u, ops: [mac], "
-         "below: Reg}\n");
+  say(p, "  - {name: Reg, mesh: [4, 4], bandwidth: 4}\n  compute:\n"
+         "  - {name: u, ops: [mac], below: Reg}\n");
   say(p, "  word-bits: 16\nworkload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n", m, k, l,
       n);
   say(p, "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\nmapping: |\n");

@@ -124,15 +124,14 @@ static bool right(const char *text, const tf_grad_options *o) {
   return ok && n > 0;
 }
 
-/* ---- workloads --------------------------------------------------------------------------------
- */
+/* ---- workloads ------------------------------------------------------------------------------- */
 static const struct {
   int line;
   const char *dims, *tensors, *ops, *by, *again;
 } rows[] = {
     {__LINE__, "m: 3, k: 4, l: 5, n: 2", "{}",
-     "  - H[m,l] += X[m,k] * W1[k,l]\n  - G[m,l] = relu(H[m,l] - B1[l])\n  - Y[m,n] += G[m,l] * "
-     "W2[l,n]\n"
+     "  - H[m,l] += X[m,k] * W1[k,l]\n  - G[m,l] = relu(H[m,l] - B1[l])\n"
+     "  - Y[m,n] += G[m,l] * W2[l,n]\n"
      "  - E[m,n] = Y[m,n] + B2[n] - T[m,n]\n  - L[] += E[m,n] * E[m,n]\n",
      "W1,W2,B1,B2", "H,G,E"},
     {__LINE__, "c: 2, k: 2, p: 4, r: 3",
@@ -141,17 +140,17 @@ static const struct {
      "  - L[] += B[k,p] * B[k,p] * V[2*p + k]\n",
      "W,V", "A,B"},
     {__LINE__, "m: 3, l: 3, a: 2, d: 3", "{}",
-     "  - Q[m,a] += X[m,d] * WQ[d,a]\n  - K[l,a] += X[l,d] * WK[d,a]\n  - S[m,l] += Q[m,a] * "
-     "K[l,a]\n"
-     "  - M[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - M[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = "
-     "E[m,l] / Z[m]\n"
+     "  - Q[m,a] += X[m,d] * WQ[d,a]\n  - K[l,a] += X[l,d] * WK[d,a]\n"
+     "  - S[m,l] += Q[m,a] * K[l,a]\n"
+     "  - M[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - M[m])\n  - Z[m] += E[m,l]\n"
+     "  - P[m,l] = E[m,l] / Z[m]\n"
      "  - O[m,d] += P[m,l] * X[l,d]\n  - L[m] += O[m,d] * O[m,d]\n",
      "WQ,WK", "S,E,P"},
     {__LINE__, "b: 2, h: 3, x: 2",
      "{}", /* two steps with the same weights: a gradient from two places */
      "  - A[b,h] += X1[b,x] * W[x,h]\n  - H1[b,h] = tanh(A[b,h])\n  - C[b,h] += X2[b,x] * W[x,h]\n"
-     "  - D[b,h] += H1[b,x] * U[x,h]\n  - H2[b,h] = sigmoid(C[b,h] * D[b,h])\n  - L[] += H2[b,h] * "
-     "H1[b,h]\n",
+     "  - D[b,h] += H1[b,x] * U[x,h]\n  - H2[b,h] = sigmoid(C[b,h] * D[b,h])\n"
+     "  - L[] += H2[b,h] * H1[b,h]\n",
      "W,U", "A,H1,C,D"},
     {__LINE__, "m: 3, k: 2", "{}", "  - H[m] += W[k] * 2\n  - L[m] = H[m] + 1\n", "W",
      "H"}, /* a loss with ranks */
@@ -202,8 +201,7 @@ static void test_drawn(void) {
   }
 }
 
-/* ---- the order --------------------------------------------------------------------------------
- */
+/* ---- the order ------------------------------------------------------------------------------- */
 static int place_of(const tf_workload *wl, const char *name) {
   const int t = find(wl, "", name, "");
   for (int i = 0; t >= 0 && i < wl->n_ops; i++)
@@ -232,8 +230,8 @@ static void test_order(void) {
 }
 
 static void test_refused(void) {
-  static const char text[] = "workload:\n  dims: {m: 2, k: 2}\n  ops:\n  - H[m] += X[m,k] * W[k]\n "
-                             " - L[] += H[m] * H[m]\n";
+  static const char text[] = "workload:\n  dims: {m: 2, k: 2}\n  ops:\n"
+                             "  - H[m] += X[m,k] * W[k]\n  - L[] += H[m] * H[m]\n";
   static const struct {
     int line;
     tf_grad_options o;

@@ -90,32 +90,28 @@ static const legal legals[] = {
     {__LINE__, CHAIN,
      "Seq\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op "
-     "E\n"},
+     "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n"
+     "    L0 for l=16 n=2\n      op E\n"},
     {__LINE__, CHAIN,
      "DRAM for m=8\n  Pipe\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
     {__LINE__, CHAIN,
      "DRAM for m=8 n=2\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16\n      op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n    DRAM "
-     "for l=8\n      L1 for "
-     "l=2 n=2\n        op E\n"},
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n"
+     "    DRAM for l=8\n      L1 for l=2 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n        op C\n "
-     "   DRAM spatial "
-     "m=2@x\n      L1 for l=16 n=2\n        op E\n"},
+     "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n"
+     "        op C\n    DRAM spatial m=2@x\n      L1 for l=16 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n        op C\n  "
-     "  DRAM spatial "
-     "l=2@x l=1@y\n      L1 for l=8 n=2\n        op E\n"},
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n"
+     "        op C\n    DRAM spatial l=2@x l=1@y\n      L1 for l=8 n=2\n        op E\n"},
     {__LINE__, CHAIN,
-     "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n    L0 for "
-     "l=16 n=2 bypass D C\n "
-     "     op E\n"},
+     "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n"
+     "    L0 for l=16 n=2 bypass D C\n      op E\n"},
     /* halos, padded and clipped */
     {__LINE__, CONV,
-     "DRAM for p=4\n  Seq retain T\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op "
-     "O\n"},
+     "DRAM for p=4\n  Seq retain T\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n"
+     "      op O\n"},
     {__LINE__, CONV,
      "DRAM for p=3\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=3 s=3\n      op O\n"},
     {__LINE__, PADDED,
@@ -126,70 +122,58 @@ static const legal legals[] = {
      "DRAM\n  Seq\n    L0 for q=8 r=3\n      op T\n    L0 for p=8 s=3\n      op O\n"},
     /* an intermediate with two readers, in one scope and with the pair of them nested */
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n    L0 for "
-     "m=4 f=4\n      op "
-     "O\n"},
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n"
+     "    L0 for m=4 f=4\n      op O\n"},
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
-     "for m=2 f=2\n         "
-     " op U\n        L0 for m=2 f=2\n          op O\n"},
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n"
+     "        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n"},
     {__LINE__, FORK,
-     "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n          op T\n        "
-     "L1 for m=2 f=4\n     "
-     "     op U\n    L0 for m=4 f=4\n      op O\n"},
+     "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n"
+     "          op T\n        L1 for m=2 f=4\n          op U\n    L0 for m=4 f=4\n"
+     "      op O\n"},
     {__LINE__, RESIDUAL,
-     "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n      op U\n  "
-     "  L1 for p=2\n      "
-     "op O\n"},
+     "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n"
+     "      op U\n    L1 for p=2\n      op O\n"},
     {__LINE__, RESIDUAL,
-     "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n        op U\n   "
-     " L1 for p=6\n      "
-     "op O\n"},
+     "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n"
+     "        op U\n    L1 for p=6\n      op O\n"},
     /* no dependence between children */
     {__LINE__, SHARED,
      "DRAM for m=8\n  Para\n    L0 for k=4 n=6\n      op C\n    L0 for k=4 j=6\n      op E\n"},
     {__LINE__, SHARED,
      "DRAM for m=8 k=2\n  Shar\n    L0 for j=6 k=2\n      op E\n    L0 for k=2 n=6\n      op C\n"},
     {__LINE__, BLOCK,
-     "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n          L0 for f=6 "
-     "h=8\n            op H\n "
-     "         L1 for f=6\n            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n  "
-     "    op O\n"},
+     "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n"
+     "          L0 for f=6 h=8\n            op H\n          L1 for f=6\n"
+     "            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n      op O\n"},
     /* softmax: whole rows; streamed; nested; maximum and exponential fused; divided at the end */
     {__LINE__, ATTN,
-     "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n      op X\n  "
-     "  L1 for m=4 l=16\n "
-     "     op D\n    L1 for m=4 l=16\n      op E\n    L1 for m=4 l=16\n      op Z\n    L1 for m=4 "
-     "l=16\n      op P\n   "
-     " L0 for m=4 l=16 n=2\n      op O\n"},
+     "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n"
+     "      op X\n    L1 for m=4 l=16\n      op D\n    L1 for m=4 l=16\n      op E\n"
+     "    L1 for m=4 l=16\n      op Z\n    L1 for m=4 l=16\n      op P\n"
+     "    L0 for m=4 l=16 n=2\n      op O\n"},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=2 l=2\n  Shar keep E@L1 D@L1 stream O Z X\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 spatial n=1@x\n  Pipe stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("L1 for l=? spatial m=?@x\n  Seq stream X Z O\n")},
     {__LINE__, ATTN,
-     "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      "
-     "L1 for m=4 l=4\n    "
-     "    op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 "
-     "l=4\n          op E\n   "
-     "   L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for "
-     "m=4 l=4 n=2\n        "
-     "op O\n"},
+     "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n"
+     "        op S\n      L1 for m=4 l=4\n        op X\n    Seq\n      Seq\n"
+     "        L1 for m=4 l=4\n          op D\n        L1 for m=4 l=4\n          op E\n"
+     "      L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n"
+     "      L0 for m=4 l=4 n=2\n        op O\n"},
     {__LINE__, SPLIT,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          "
-     "op X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          "
-     "op U\n    L1 for "
-     "n=2\n      op O\n"},
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n"
+     "          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n"
+     "          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n"
+     "      op O\n"},
     {__LINE__, LSE,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          "
-     "op X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          "
-     "op O\n    L1\n      "
-     "op L\n"},
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n"
+     "          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n"
+     "          op Z\n        L1 for l=4 n=2\n          op O\n    L1\n      op L\n"},
     {__LINE__, TEMP,
-     "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op "
-     "Z\n    L1 for l=4 "
-     "n=2\n      op O\n"},
+     "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n"
+     "      op Z\n    L1 for l=4 n=2\n      op O\n"},
 };
 
 static void test_legal(void) {
@@ -220,8 +204,8 @@ static void test_layout(void) {
     int line;
     const char *in;
   } rows[] = {
-      {__LINE__, "\n# head\n   DRAM  for m = 8 # why\n\n      L0 for k=4   n=6\n       # deep\n    "
-                 "     op C"},
+      {__LINE__, "\n# head\n   DRAM  for m = 8 # why\n\n      L0 for k=4   n=6\n"
+                 "       # deep\n         op C"},
       {__LINE__, "DRAM for m=8\r\n L0 for k=4 n=6\r\n  op C\r\n"},
       {__LINE__, "DRAM for m=8\n  L0 for k=4 n=6\n    op C # caf\xc3\xa9\t tab in a comment"},
       {__LINE__,
@@ -295,11 +279,9 @@ static const illegal illegals[] = {
      {TF_E_COVER}},
     {__LINE__,
      SPLIT,
-     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n          op "
-     "X\n        L1 for "
-     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          "
-     "op U\n    L1 for "
-     "n=2\n      op O",
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n"
+     "          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n"
+     "          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n      op O",
      1,
      {TF_E_STREAM}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq\n"), 1, {TF_E_LOOP}},
@@ -308,15 +290,14 @@ static const illegal illegals[] = {
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 a=2\n  Seq stream X Z O\n"), 1, {TF_E_LOOP}},
     {__LINE__,
      FORK,
-     "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n    L0 for "
-     "m=4\n      op O",
+     "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n"
+     "    L0 for m=4\n      op O",
      0,
      {0}},
     {__LINE__,
      BLOCK,
-     "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n      op G\n    L0 "
-     "for f=3 j=8\n      "
-     "op R\n    L1 for j=8\n      op O",
+     "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n"
+     "      op G\n    L0 for f=3 j=8\n      op R\n    L1 for j=8\n      op O",
      1,
      {TF_E_LOOP}},
 };
@@ -416,18 +397,16 @@ static void test_homes(void) {
        "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "A",
        0, -1},
       {__LINE__, CHAIN,
-       "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      "
-       "op E",
+       "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n"
+       "    L0 for l=16 n=2\n      op E",
        "C", 2, 1},
       {__LINE__, FORK,
-       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
-       "for m=2 f=2\n       "
-       "   op U\n        L0 for m=2 f=2\n          op O\n",
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n"
+       "        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n",
        "T", 0, 1},
       {__LINE__, FORK,
-       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 "
-       "for m=2 f=2\n       "
-       "   op U\n        L0 for m=2 f=2\n          op O\n",
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n"
+       "        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n",
        "U", 1, 5},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

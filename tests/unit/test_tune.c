@@ -15,12 +15,13 @@
 #include "tune/store/tune_store.h"
 #include "tune/way/way.h"
 
-static const char spec_text[] = "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, "
-                                "capacity: 600}\n  - {name: L1, capacity: 120}\n"
-                                "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, "
-                                "exp, relu, select], below: L1, mesh: [8, 2]}\n"
-                                "workload:\n  name: gemm\n  dims: {m: 16, n: 16, k: 12}\n  ops:\n  "
-                                "- C[m,n] += A[m,k] * B[k,n]\n";
+static const char spec_text[] = "architecture:\n  memories:\n  - {name: DRAM}\n"
+                                "  - {name: L2, capacity: 600}\n  - {name: L1, capacity: 120}\n"
+                                "  compute:\n"
+                                "  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, "
+                                "select], below: L1, mesh: [8, 2]}\n"
+                                "workload:\n  name: gemm\n  dims: {m: 16, n: 16, k: 12}\n  ops:\n"
+                                "  - C[m,n] += A[m,k] * B[k,n]\n";
 
 typedef struct {
   int measured, calls, most; /* most: after so many kernels it gives up; 0: never */
@@ -166,8 +167,7 @@ static void test_known(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- the end of a run: a clock that misleads
- * ------------------------------------------------------ */
+/* ---- the end of a run: a clock that misleads ------------------------------------------------ */
 static double true_seconds(const tf_emitted *e) {
   return 1e-3 * (1 + (double)(hash(e) % 1000) / 1000);
 }
@@ -305,9 +305,9 @@ static void mark(const char *store, const char *sql) {
 static void check_choices(const tf_spec *s, const char *store, tf_diags *d) {
   const tf_choices want = {{[TF_CHOICE_TILE] = 3}};
   tf_tune_best best;
-  change(store, "UPDATE trial SET verdict = 'ran', seconds = 1e-9, schedule = 'form whole\nchoose "
-                "kernel.tile 3\n'"
-                " WHERE no = 0 AND run = (SELECT id FROM run WHERE strategy = 'sa')");
+  change(store, "UPDATE trial SET verdict = 'ran', seconds = 1e-9, schedule = 'form whole\n"
+                "choose kernel.tile 3\n"
+                "' WHERE no = 0 AND run = (SELECT id FROM run WHERE strategy = 'sa')");
   CHECK(tf_tune_find(store, &(tf_tune_asked){"test", NULL}, s->arch, s->workload, &best, d));
   CHECK(best.seconds == 1e-9 && !memcmp(&best.choices, &want, sizeof want));
   free(best.mapping);
@@ -347,8 +347,7 @@ static void test_find(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- stores that cannot be used ----------------------------------------------------------------
- */
+/* ---- stores that cannot be used -------------------------------------------------------------- */
 static void check_refused(const tf_spec *s, const char *store, const char *why, int line) {
   tf_diags *d = tf_diags_new();
   fake f = {0};
@@ -426,8 +425,7 @@ static void check_earlier(const char *name, double first, const char *copy) {
   unlink(copy);
 }
 
-/* ---- what learns -------------------------------------------------------------------------------
- */
+/* ---- what learns ----------------------------------------------------------------------------- */
 static void test_perceptron(void) {
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(2, 2);
@@ -519,8 +517,7 @@ static void test_ridge(void) {
   tf_arena_free(a);
 }
 
-/* ---- taught: what other workloads say of a kernel decides the order
- * -------------------------------- */
+/* ---- taught: what other workloads say of a kernel decides the order ------------------------- */
 /* Kernels of two workloads, whose time is that predicted times 2^(slope feature); their units
  * differ. */
 static int lessons_with(double slope, int feature, lesson_told *out, int n) {
@@ -649,8 +646,7 @@ static void test_lessons(const tf_spec *s, const char *store) {
   tf_diags_free(d);
 }
 
-/* ---- P: every direction of a start, in order, before there is another start
- * ------------------------ */
+/* ---- P: every direction of a start, in order, before there is another start ----------------- */
 static double any_cycles(void *ctx, const int32_t *row) {
   (void)ctx, (void)row;
   return 1;

@@ -31,15 +31,15 @@ static const struct {
 } cases[] = {
     {GEMM, __LINE__, 300, 40, 1},
     {GEMM, __LINE__, 300, 40, 4},
-    {"  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  "
-     "ops:\n"
+    {"  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n"
+     "  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
      "  - O[n,k,p,q] += I[n, c, p + r - 1, q + s - 1] * W[k,c,r,s]\n",
      __LINE__, 900, 200, 1},
     {"  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
      "  - E[b,m,n] += C[b,m,l] * D[b,l,n]\n",
      __LINE__, 400, 100, 1},
-    {"  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * "
-     "(A[m,k] - S[m] / 16)\n"
+    {"  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n"
+     "  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
      "  - O[m] = V[m] / 16\n",
      __LINE__, 400, 100, 1},
     {"  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
@@ -51,28 +51,27 @@ static const struct {
      __LINE__, 400, 60, 1},
     /* kept intermediates and boxes of several ops fill the memories; two cores read what they share
      */
-    {"  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - "
-     "X[h,m] max= S[h,m,l]\n"
+    {"  dims: {h: 2, m: 16, l: 16, a: 8, n: 8}\n  ops:\n"
+     "  - S[h,m,l] += Q[h,m,a] * K[h,l,a]\n  - X[h,m] max= S[h,m,l]\n"
      "  - E[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - O[h,m,n] += E[h,m,l] * V[h,l,n]\n",
      __LINE__, 700, 100, 2},
-    {"  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 1, 1]}}\n  "
-     "ops:\n"
+    {"  dims: {p: 8, q: 8, f: 4, k: 4, c: 4, r: 3, s: 3}\n"
+     "  tensors: {I: {pad: [0, 1, 1]}}\n  ops:\n"
      "  - M[k,p,q] += I[c, p + r - 1, q + s - 1] * W[k,c,r,s]\n  - A[k,p,q] = relu(M[k,p,q])\n"
      "  - O[f,p,q] += A[k,p,q] * U[f,k]\n",
      __LINE__, 600, 120, 2},
     /* ops that share no loop: the plain form, one after the other */
-    {"  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n  - U[c] max= "
-     "T[0,0] + Z[c]\n",
+    {"  dims: {a: 8, b: 6, c: 12, e: 4}\n  ops:\n  - T[a,b] += X[a,e] * Y[e,b]\n"
+     "  - U[c] max= T[0,0] + Z[c]\n",
      __LINE__, 400, 60, 1},
     /* reads apart from each other: what lies between is held, too, but no more than the whole row
      */
-    {"  dims: {a: 16, i: 16, d: 16}\n  tensors: {A: {pad: [0, 0, 16], shape: [16, 16, 16]}}\n  "
-     "ops:\n"
+    {"  dims: {a: 16, i: 16, d: 16}\n"
+     "  tensors: {A: {pad: [0, 0, 16], shape: [16, 16, 16]}}\n  ops:\n"
      "  - S[a,d] += A[a, i, i + d] + A[a, i, i + d - 16]\n",
      __LINE__, 300, 40, 1},
-    {"  dims: {a: 16, j: 32}\n  tensors: {B: {pad: [0, 12]}}\n  ops:\n  - T[a,j] = B[a, j - 12] * "
-     "B[a,j] + B[a, j - "
-     "5]\n",
+    {"  dims: {a: 16, j: 32}\n  tensors: {B: {pad: [0, 12]}}\n  ops:\n"
+     "  - T[a,j] = B[a, j - 12] * B[a,j] + B[a, j - 5]\n",
      __LINE__, 300, 40, 1},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
@@ -177,8 +176,7 @@ static void test_many_ops(void) {
   tf_diags_free(d);
 }
 
-/* ---- the whole of a small space ----------------------------------------------------------------
- */
+/* ---- the whole of a small space -------------------------------------------------------------- */
 typedef struct {
   tune_space *s;
   int64_t rows, bad;
@@ -281,8 +279,7 @@ static void test_count(void) {
   tf_diags_free(d);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 static void test_orders(void) {
   int order[TUNE_ORDER_LOOPS], was[64][TUNE_ORDER_LOOPS];
   for (int n = 1; n <= 7; n++)
@@ -300,8 +297,7 @@ static void test_orders(void) {
     }
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 static void test_messages(void) {
   static const struct {
     int line;
@@ -325,8 +321,7 @@ static void test_messages(void) {
       {__LINE__, "form whole\nsplit DRAM.m 2\n", "error[E_COVER]: no line says 'split"},
       {__LINE__, "form whole\nchoose kernel.tlie 3\n",
        "s:2:8: error[E_NAME]: no choice for a kernel of this workload is called 'kernel.tlie', did "
-       "you mean "
-       "'kernel.tile'?"},
+       "you mean 'kernel.tile'?"},
       {__LINE__, "form whole\nchoose kernel.at rows\n",
        "no choice for a kernel of this workload is called 'kernel.at'"},
       {__LINE__, "form whole\nchoose kernel.pack allways\n",

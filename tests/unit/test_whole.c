@@ -16,8 +16,7 @@ static bool few_on_an_axis(const mapping *m) {
   return few;
 }
 
-/* ---- boxes --------------------------------------------------------------------------------------
- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 /* A span around a number: that alone, or from a smaller to a larger one. */
 static tf_whole_span around(tf_rng *g, int n, int wide) {
   if (pick(g, 0, 3) >= wide) return (tf_whole_span){n, n};
@@ -87,8 +86,7 @@ static void compare(tf_rng *g, const mapping *m, const tf_result *r, const char 
   }
 }
 
-/* ---- cases --------------------------------------------------------------------------------------
- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, const char *problem, seen *n) {
   static page p;
   draw_mapping(g, m);

@@ -85,30 +85,30 @@ static const row rows[] = {
     /* B is given up while E is made: three of four m bring it anew.  A is touched by both and
        stays. */
     {__LINE__,
-     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for "
-                     "y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n"
+                     "      Buf for y=2 k=3\n        op E\n",
      "B",
      TF_WHY_SEQ,
      {18, 18, 0, 0, 0},
      0},
     {__LINE__,
-     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for "
-                     "y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n"
+                     "      Buf for y=2 k=3\n        op E\n",
      "A",
      TF_WHY_FIRST,
      {12, 12, 0, 0, 0},
      0},
     {__LINE__,
-     MACHINE("") TWO "  DRAM for m=4\n    Shar\n      Buf for x=2 k=3\n        op C\n      Buf for "
-                     "y=2 k=3\n        op E\n",
+     MACHINE("") TWO "  DRAM for m=4\n    Shar\n      Buf for x=2 k=3\n        op C\n"
+                     "      Buf for y=2 k=3\n        op E\n",
      "B",
      TF_WHY_SEQ,
      {0, 0, 0, 0, 0},
      0},
     /* Side by side each child reads A for itself. */
     {__LINE__,
-     MACHINE(", mesh: [2, 1]") TWO "  DRAM\n    Para\n      Buf for m=4 x=2 k=3\n        op C\n    "
-                                   "  Buf for m=4 y=2 k=3\n        op E\n",
+     MACHINE(", mesh: [2, 1]") TWO "  DRAM\n    Para\n      Buf for m=4 x=2 k=3\n        op C\n"
+                                   "      Buf for m=4 y=2 k=3\n        op E\n",
      "A",
      TF_WHY_SPLIT,
      {12, 12, 0, 0, 0},

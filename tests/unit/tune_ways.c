@@ -82,8 +82,7 @@ typedef struct {
   bool lacking;
 } job;
 
-/* ---- the model's predictions -------------------------------------------------------------------
- */
+/* ---- the model's predictions ----------------------------------------------------------------- */
 static double model(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = tune_decode(ctx, row);
@@ -136,8 +135,7 @@ static const entry *look_up(const job *j, const tune_space *s, const int32_t *ro
   return bsearch(&key, j->at, (size_t)j->n, sizeof key, by_schedule);
 }
 
-/* ---- a sample of the space
- * ----------------------------------------------------------------------- */
+/* ---- a sample of the space ------------------------------------------------------------------ */
 static const int32_t *sampled(const tf_space *s, int k) {
   const sample *x = s->ctx;
   return &x->row[(size_t)k * (size_t)s->n];
@@ -276,8 +274,7 @@ static bool restrict_to(job *j, tune_space *s, tf_space_kind *kind) {
   return true;
 }
 
-/* ---- a run of one strategy
- * ----------------------------------------------------------------------- */
+/* ---- a run of one strategy ------------------------------------------------------------------ */
 typedef struct {
   job *j;
   tune_space *s;
@@ -366,8 +363,7 @@ static void compare(job *j) {
   }
 }
 
-/* ---- the list of all schedules
- * ------------------------------------------------------------------- */
+/* ---- the list of all schedules -------------------------------------------------------------- */
 typedef struct {
   job *j;
   tune_space *s;
@@ -478,8 +474,7 @@ static bool list(job *j) {
   return ok;
 }
 
-/* ---- what a table teaches
- * ------------------------------------------------------------------------ */
+/* ---- what a table teaches ------------------------------------------------------------------- */
 static double teach_one(void *ctx) {
   lister *l = ctx;
   const int32_t *row = l->s->space.chosen;
@@ -515,8 +510,7 @@ static bool teach(job *j) {
   return ok;
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------
- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 static char *text_of(const char *path) {
   FILE *f = fopen(path, "r");
   char *text = NULL;

@@ -55,8 +55,7 @@ static csp_total times(counter *c, csp_total a, csp_total b) {
   return out;
 }
 
-/* ---- what follows from the knobs
- * ----------------------------------------------------------------- */
+/* ---- what follows from the knobs ------------------------------------------------------------ */
 /* A factor or summand that alone is not known; -1: none, -2: several. */
 static int last_unknown(const counter *c, const csp_rule *r) {
   int last = -1;
@@ -84,8 +83,7 @@ static void find_followers(counter *c) {
   }
 }
 
-/* ---- rules that no longer ask anything
- * ------------------------------------------------------------ */
+/* ---- rules that no longer ask anything ------------------------------------------------------ */
 static bool any_open(const csp_state *st, const csp_rule *r) {
   bool any = open_in(st, r->v);
   for (int k = 0; k < r->n; k++)
@@ -171,8 +169,7 @@ static bool fixed_rules_hold(counter *c, const csp_state *st, const part *p) {
   return true;
 }
 
-/* ---- parts
- * --------------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 static int root_of(counter *c, int v) {
   while (c->group[v] != v)
     v = c->group[v] = c->group[c->group[v]];
@@ -218,8 +215,7 @@ static csp_total width(const counter *c, const csp_state *st, int v) {
   return (csp_total)csp_values(c->s, st, v, CSP_SET_MAX, value);
 }
 
-/* ---- what a part is known by
- * --------------------------------------------------------------------- */
+/* ---- what a part is known by ---------------------------------------------------------------- */
 static void put_bytes(counter *c, const void *what, size_t size) {
   if (!tf_grow_text(&c->key, &c->key_room, c->key_size + size)) {
     stop(c, CSP_NO_MEMORY);
@@ -304,8 +300,7 @@ static void keep_count(counter *c, kept *k) {
   c->kept_bytes += sizeof *k + k->size;
 }
 
-/* ---- the values of one variable
- * ------------------------------------------------------------------- */
+/* ---- the values of one variable ------------------------------------------------------------- */
 static int rising(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
@@ -484,8 +479,7 @@ static csp_total count_below(counter *c, const csp_state *st, const part *p) {
   return n;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------ */
 static csp_total count_all(counter *c, tf_arena *a) {
   const csp *s = c->s;
   csp_state st;

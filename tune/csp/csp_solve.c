@@ -141,8 +141,7 @@ csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t 
   return w.found ? CSP_FOUND : w.steps > STEPS_MOST ? CSP_GAVE_UP : CSP_NONE;
 }
 
-/* ---- crossover ---------------------------------------------------------------------------------
- */
+/* ---- crossover ------------------------------------------------------------------------------- */
 /* Restricts the key to one parent's value. */
 static bool inherit(const csp *s, csp_state *st, int v, int64_t a, int64_t b) {
   const int64_t lo = a < b ? a : b, hi = a < b ? b : a;

@@ -90,8 +90,7 @@ static bool out_of_memory(reader *r, bool had) {
   return had;
 }
 
-/* ---- variables ---------------------------------------------------------------------------------
- */
+/* ---- variables ------------------------------------------------------------------------------- */
 /* {1,2,4}: values, ascending; how many, 0 after an error. */
 static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
   int n = 0;
@@ -174,8 +173,7 @@ static int operand(reader *r) {
   return -1;
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 static void in(reader *r) {
   int64_t value[CSP_SET_MAX];
   token t = peek(r);
@@ -255,8 +253,7 @@ csp *csp_read(tf_arena *a, csp *s, uint16_t file, const char *text, size_t len, 
   return NULL;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 static void print_var(FILE *f, const csp_var *x) {
   fprintf(f, "%s %s in ", x->knob ? "knob" : "var", x->name);
   const bool gapless = x->n == 0 || (x->n > 2 && x->hi - x->lo == x->n - 1);

@@ -6,8 +6,7 @@
 
 #include "tune/csp/csp.h"
 
-/* ---- domains -----------------------------------------------------------------------------------
- */
+/* ---- domains --------------------------------------------------------------------------------- */
 bool csp_state_new(const csp *s, tf_arena *a, csp_state *st) {
   st->left = TF_ARRAY(a, csp_left, (size_t)s->n_vars + 1);
   st->bits = TF_ARRAY(a, uint64_t, (size_t)s->n_words + 1);
@@ -101,8 +100,7 @@ int csp_values(const csp *s, const csp_state *st, int v, int most, int64_t *out)
   return n;
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 static int64_t times(int64_t a, int64_t b) {
   int64_t out;
   return __builtin_mul_overflow(a, b, &out) || out > CSP_MOST ? CSP_MOST : out;
@@ -258,8 +256,7 @@ static bool narrow_by_rule(const csp *s, csp_state *st, const csp_rule *r) {
   return false;
 }
 
-/* ---- the fixed point ---------------------------------------------------------------------------
- */
+/* ---- the fixed point ------------------------------------------------------------------------- */
 /* The total width of the variables that the rule names: it decreases whenever one becomes narrower.
  */
 static uint64_t width(const csp *s, const csp_state *st, const csp_rule *r) {

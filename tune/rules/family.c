@@ -59,8 +59,7 @@ void rules_find_family(rules *r) {
   if (f->n) find_scopes(f);
 }
 
-/* ---- sizes
- * ---------------------------------------------------------------------------------------- */
+/* ---- sizes ---------------------------------------------------------------------------------- */
 /* The family's sizes of a loop, ascending, each once. */
 static int sizes_of(const rule_family *f, int loop, int64_t out[RULE_FAMILY]) {
   int n = 0;

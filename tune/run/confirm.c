@@ -50,8 +50,7 @@ static void choose_own(const tune_end *e, finals *f) {
     f->at[f->n++] = (tune_finalist){.run = e->run, .no = k};
 }
 
-/* ---- kernels -----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 /* The kernel of a mapping and what its schedule says beside; NULL: there is none. */
 static tf_emitted *kernel_of(const tune_end *e, const char *mapping, const char *isa,
                              const char *schedule) {
@@ -109,8 +108,7 @@ static bool add_stored(const tune_end *e, finals *f) {
   return true;
 }
 
-/* ---- the round ---------------------------------------------------------------------------------
- */
+/* ---- the round ------------------------------------------------------------------------------- */
 /* Times them; those that do not run this time are left out.  False: it was ended. */
 static bool time_all(tune_end *e, finals *f) {
   tf_timing timing[MOST] = {0};

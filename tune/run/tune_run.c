@@ -51,8 +51,7 @@ const char *tf_tune_strategy(int k, const char **about) {
   return w ? w->name : NULL;
 }
 
-/* ---- the model's figures
- * -------------------------------------------------------------------------- */
+/* ---- the model's figures -------------------------------------------------------------------- */
 /* traffic: words through the outermost memory; NULL: not asked for. */
 static double cycles_of(const tf_tree *t, double *traffic) {
   tf_diags *d = tf_diags_new();
@@ -114,8 +113,7 @@ static bool lesson_of_row(void *ctx, const int32_t *row, lesson *out) {
   return ok;
 }
 
-/* ---- candidates --------------------------------------------------------------------------------
- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 /* A copy of the text in the result's memory; frees the text. */
 static const char *own_text(tuner *t, char *text) {
   const char *own = text ? tf_arena_strndup(t->arena, text, strlen(text)) : NULL;
@@ -149,8 +147,7 @@ static const tf_trial *seen(const tuner *t, const candidate *c) {
   return NULL;
 }
 
-/* ---- trials ------------------------------------------------------------------------------------
- */
+/* ---- trials ---------------------------------------------------------------------------------- */
 static bool add_trial(tuner *t, const candidate *c) {
   tf_tuned *out = t->out;
   t->no_memory |= !TF_GROW(out->trials, out->n) || !TF_GROW(t->kernel, out->n);
@@ -193,8 +190,7 @@ static bool replay(tuner *t, candidate *c) {
   t->mismatch = true;
   return tf_fail(t->d, (tf_loc){0}, TF_E_STORE,
                  "trial %d of this run in the store is not what the strategy asks for: it was made "
-                 "by another version; "
-                 "give another --seed, or another store",
+                 "by another version; give another --seed, or another store",
                  old->no);
 }
 
@@ -270,8 +266,7 @@ static void drop(candidate *c, int n) {
     tf_emitted_free(c[k].files);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 /* Its index among the allowed instruction sets; -1: not allowed. */
 static int isa_of(const tuner *t, const char *isa) {
   for (int k = 0; k < t->space->n_isas; k++)

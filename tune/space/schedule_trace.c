@@ -15,8 +15,7 @@
 #include "tileflow/tree.h"
 #include "tune/space/schedules.h"
 
-/* ---- printing ----------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 static void print_order(FILE *out, const tune_space *s, const tune_form *f, int k, int32_t choice) {
   const tf_node *n = &f->tree->nodes[f->knob[k].node];
   int order[TUNE_ORDER_LOOPS];
@@ -47,8 +46,7 @@ char *tune_trace(const tune_space *s, const int32_t *row) {
   return NULL;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 typedef struct {
   tune_space *s;
   tf_diags *d;

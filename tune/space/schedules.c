@@ -192,8 +192,7 @@ static void say_why(const tune_space *s, const tf_text *more, tf_diags *d) {
   else if (small)
     tf_fail(d, s->wl->at, TF_E_SHAPE,
             "no schedule of %.60s fits %.60s: the smallest tiles of every form need more words "
-            "than its memories hold; "
-            "%.40s, the smallest, holds %lld",
+            "than its memories hold; %.40s, the smallest, holds %lld",
             wl, arch, small->name, (long long)small->capacity_words);
   else
     tf_fail(d, s->wl->at, TF_E_SHAPE,

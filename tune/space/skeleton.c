@@ -31,8 +31,7 @@ static void rule(maker *m, csp_kind kind, int v, int n, const int *list) {
   if (!m->bad) m->bad = !csp_add(m->s, kind, v, n, list);
 }
 
-/* ---- orders -------------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 int tune_orders(int n) {
   static const int all[] = {1, 1, 2, 6, 24};
   return n > TUNE_ORDER_LOOPS ? 1 : n <= 4 ? all[n] : n * (n - 1);
@@ -68,8 +67,7 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
     }
 }
 
-/* ---- knobs -------------------------------------------------------------------------------------
- */
+/* ---- knobs ----------------------------------------------------------------------------------- */
 /* "L2.m", "L1.n@x"; in a branch "C:L1.m"; duplicate names get a number. */
 static void name_of(const maker *m, int node, int loop, char out[96]) {
   const tf_node *n = &m->t->nodes[node];
@@ -146,8 +144,7 @@ static void add_choices(maker *m) {
   }
 }
 
-/* ---- products of trip counts
- * --------------------------------------------------------------------- */
+/* ---- products of trip counts ---------------------------------------------------------------- */
 /* Loops from a node down to an op.  level: as well as those over instances in the Tiles around of
  * that memory or one further in, which it serves all; none: past the last. */
 typedef struct {
@@ -236,8 +233,7 @@ static void split_dims(maker *m) {
     }
 }
 
-/* ---- capacities ---------------------------------------------------------------------------------
- */
+/* ---- capacities ------------------------------------------------------------------------------ */
 static int derived(maker *m, const char *what, int node, int a, int b) {
   char name[96];
   snprintf(name, sizeof name, "_%s.%d.%d.%d", what, node, a, b);
@@ -441,8 +437,7 @@ static void add_capacities(maker *m) {
   }
 }
 
-/* ---- what a scope keeps -------------------------------------------------------------------------
- */
+/* ---- what a scope keeps ---------------------------------------------------------------------- */
 /* Fixes at 1 the loops over instances between the scope and the memory that it keeps a tensor in,
  * on the path of an op: they would have to be alike for all that make and read it
  * (model/tree/check_keep.c), and stand above the scope. */
@@ -465,8 +460,7 @@ static void fix_kept(maker *m) {
   }
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 static int knob_of(const csp *s, int v) {
   for (int k = 0; k < s->n_knobs; k++)
     if (s->knob[k] == v) return k;

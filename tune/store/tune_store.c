@@ -16,42 +16,37 @@ static const tf_db_kind kind = {"store of a tuning", 0x5446544e /* "TFTN" */, 3,
 
 /* Every table ends in the sum of its row (base/db/db.h). */
 static const char schema[] =
-    "CREATE TABLE run (id INTEGER PRIMARY KEY, problem TEXT NOT NULL, workload TEXT NOT NULL,"
-    " machine TEXT NOT NULL, compiler TEXT NOT NULL, strategy TEXT NOT NULL,"
-    " options TEXT NOT NULL, seed INTEGER NOT NULL, sum INTEGER,"
-    " UNIQUE (problem, machine, compiler, strategy, options, seed));"
-    "CREATE TABLE trial (run INTEGER NOT NULL REFERENCES run (id), no INTEGER NOT NULL,"
-    " schedule TEXT NOT NULL, mapping TEXT NOT NULL, isa TEXT NOT NULL, cycles REAL NOT NULL,"
-    " verdict TEXT NOT NULL, seconds REAL, turns INTEGER NOT NULL, same INTEGER NOT NULL,"
-    " sum INTEGER, PRIMARY KEY (run, no)) WITHOUT ROWID;"
-    "CREATE TABLE kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
-    " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL, sum INTEGER,"
-    " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
-    "CREATE TABLE finalist (owner INTEGER NOT NULL REFERENCES run (id),"
-    " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
-    " seconds REAL NOT NULL, sum INTEGER, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;";
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, problem TEXT NOT NULL, workload TEXT NOT NULL, "
+    "machine TEXT NOT NULL, compiler TEXT NOT NULL, strategy TEXT NOT NULL, options TEXT NOT NULL, "
+    "seed INTEGER NOT NULL, sum INTEGER, UNIQUE (problem, machine, compiler, strategy, options, "
+    "seed));CREATE TABLE trial (run INTEGER NOT NULL REFERENCES run (id), no INTEGER NOT NULL, "
+    "schedule TEXT NOT NULL, mapping TEXT NOT NULL, isa TEXT NOT NULL, cycles REAL NOT NULL, "
+    "verdict TEXT NOT NULL, seconds REAL, turns INTEGER NOT NULL, same INTEGER NOT NULL, sum "
+    "INTEGER, PRIMARY KEY (run, no)) WITHOUT ROWID;CREATE TABLE kernel (machine TEXT NOT NULL, "
+    "compiler TEXT NOT NULL, digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL, "
+    "sum INTEGER, PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;CREATE TABLE finalist "
+    "(owner INTEGER NOT NULL REFERENCES run (id), round INTEGER NOT NULL, run INTEGER NOT NULL, no "
+    "INTEGER NOT NULL, seconds REAL NOT NULL, sum INTEGER, PRIMARY KEY (owner, run, no)) WITHOUT "
+    "ROWID;";
 /* features: numbers with a blank between them. */
 static const char schema_of_lessons[] =
-    "CREATE TABLE lesson (id INTEGER PRIMARY KEY, beside TEXT NOT NULL, machine TEXT NOT NULL,"
-    " compiler TEXT NOT NULL, digest TEXT NOT NULL, cycles REAL NOT NULL, features TEXT NOT NULL, "
-    "sum INTEGER,"
-    " UNIQUE (beside, machine, compiler, digest));"
-    "CREATE TABLE studied (run INTEGER PRIMARY KEY REFERENCES run (id), last INTEGER NOT NULL, sum "
-    "INTEGER);";
+    "CREATE TABLE lesson (id INTEGER PRIMARY KEY, beside TEXT NOT NULL, machine TEXT NOT NULL, "
+    "compiler TEXT NOT NULL, digest TEXT NOT NULL, cycles REAL NOT NULL, features TEXT NOT NULL, "
+    "sum INTEGER, UNIQUE (beside, machine, compiler, digest));CREATE TABLE studied (run INTEGER "
+    "PRIMARY KEY REFERENCES run (id), last INTEGER NOT NULL, sum INTEGER);";
 
 /* Format 1 had no sums, and its first stores lacked the tables after `trial`. */
 static bool raise_from_1(tf_db *db, tf_diags *d) {
   static const char *const tables[] = {"run", "trial", "kernel", "finalist"};
   char sql[64];
-  bool ok =
-      tf_db_exec(db,
-                 "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL,"
-                 " digest TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL,"
-                 " PRIMARY KEY (machine, compiler, digest)) WITHOUT ROWID;"
-                 "CREATE TABLE IF NOT EXISTS finalist (owner INTEGER NOT NULL REFERENCES run (id),"
-                 " round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT NULL,"
-                 " seconds REAL NOT NULL, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;",
-                 d);
+  bool ok = tf_db_exec(
+      db,
+      "CREATE TABLE IF NOT EXISTS kernel (machine TEXT NOT NULL, compiler TEXT NOT NULL, digest "
+      "TEXT NOT NULL, seconds REAL NOT NULL, turns INTEGER NOT NULL, PRIMARY KEY (machine, "
+      "compiler, digest)) WITHOUT ROWID;CREATE TABLE IF NOT EXISTS finalist (owner INTEGER NOT "
+      "NULL REFERENCES run (id), round INTEGER NOT NULL, run INTEGER NOT NULL, no INTEGER NOT "
+      "NULL, seconds REAL NOT NULL, PRIMARY KEY (owner, run, no)) WITHOUT ROWID;",
+      d);
   for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++) {
     snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN sum INTEGER", tables[i]);
     ok = tf_db_exec(db, sql, d) && tf_db_seal(db, tables[i], d);
@@ -100,19 +95,17 @@ static sqlite3_stmt *of_key(tune_store *s, const char *sql, const tune_run_key *
 
 /* Within a transaction. */
 static int64_t put_run(tune_store *s, const tune_run_key *k, tf_diags *d) {
-  sqlite3_stmt *q = of_key(
-      s,
-      "INSERT OR IGNORE INTO run (problem, machine, compiler, strategy, options, seed, workload)"
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-      k, k->workload, d);
+  sqlite3_stmt *q = of_key(s,
+                           "INSERT OR IGNORE INTO run (problem, machine, compiler, strategy, "
+                           "options, seed, workload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                           k, k->workload, d);
   const bool ok = tf_db_run(&s->db, q, d);
   sqlite3_finalize(q);
   if (!ok || !tf_db_seal(&s->db, "run", d)) return -1;
-  q = of_key(
-      s,
-      "SELECT id FROM run WHERE problem = ?1 AND machine = ?2 AND compiler = ?3 AND strategy = ?4"
-      " AND options = ?5 AND seed = ?6",
-      k, NULL, d);
+  q = of_key(s,
+             "SELECT id FROM run WHERE problem = ?1 AND machine = ?2 AND compiler = ?3 AND "
+             "strategy = ?4 AND options = ?5 AND seed = ?6",
+             k, NULL, d);
   bool failed = false;
   int64_t id = -1;
   if (tf_db_step(&s->db, q, &failed, d)) id = sqlite3_column_int64(q, 0);
@@ -171,11 +164,10 @@ bool tune_store_trials(tune_store *s, int64_t run, tf_arena *a, int *n, tf_trial
     return failed ? false : tf_db_refuse(&s->db, d, "has more trials than any run");
   *out = TF_ARRAY(a, tf_trial, (size_t)all + 1);
   if (!*out) return tf_out_of_memory(d);
-  sqlite3_stmt *q = tf_db_prepare(
-      &s->db,
-      "SELECT no, schedule, mapping, isa, cycles, verdict, seconds, turns, same FROM trial"
-      " WHERE run = ?1 ORDER BY no",
-      d);
+  sqlite3_stmt *q = tf_db_prepare(&s->db,
+                                  "SELECT no, schedule, mapping, isa, cycles, verdict, seconds, "
+                                  "turns, same FROM trial WHERE run = ?1 ORDER BY no",
+                                  d);
   tf_db_bind(q, "i", run);
   while (ok && *n < all && tf_db_step(&s->db, q, &failed, d)) {
     ok = read_trial(q, a, &(*out)[*n]) && (*out)[*n].no == *n;
@@ -226,8 +218,7 @@ bool tune_store_remember(tune_store *s, const tune_kernel *k, const tf_timing *m
   return ok;
 }
 
-/* ---- lessons -----------------------------------------------------------------------------------
- */
+/* ---- lessons --------------------------------------------------------------------------------- */
 enum { LESSONS_MOST = 20000 };
 
 /* Ends a transaction as it went. */
@@ -309,33 +300,29 @@ bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf
   if (!end(s, last >= 0, d)) return false;
   *out = TF_ARRAY(a, lesson_told, LESSONS_MOST);
   if (!*out) return tf_out_of_memory(d);
-  sqlite3_stmt *q =
-      tf_db_prepare(&s->db,
-                    "SELECT beside, l.cycles, l.features, k.seconds FROM lesson l"
-                    " JOIN kernel k ON k.machine = l.machine AND k.compiler = l.compiler"
-                    " AND k.digest = l.digest WHERE l.machine = ?1 AND l.compiler = ?2"
-                    " AND l.id <= ?3 AND l.id > ?4 ORDER BY beside, l.id",
-                    d);
+  sqlite3_stmt *q = tf_db_prepare(
+      &s->db,
+      "SELECT beside, l.cycles, l.features, k.seconds FROM lesson l JOIN kernel k ON k.machine = "
+      "l.machine AND k.compiler = l.compiler AND k.digest = l.digest WHERE l.machine = ?1 AND "
+      "l.compiler = ?2 AND l.id <= ?3 AND l.id > ?4 ORDER BY beside, l.id",
+      d);
   tf_db_bind(q, "ttii", where->machine, where->compiler, last, last - LESSONS_MOST);
   const bool ok = read_lessons(s, q, n, *out, d);
   sqlite3_finalize(q);
   return ok;
 }
 
-/* ---- the fastest -------------------------------------------------------------------------------
- */
+/* ---- the fastest ----------------------------------------------------------------------------- */
 static char *copy(const char *text) { return text ? strdup(text) : NULL; }
 
 static const char best_trial[] =
-    "SELECT mapping, isa, seconds, schedule, run, no FROM trial JOIN run ON run = id "
-    "WHERE problem = ?1 AND machine = ?2"
-    " AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1";
-static const char best_finalist[] = "SELECT mapping, isa, f.seconds, schedule, t.run, t.no FROM "
-                                    "finalist f JOIN trial t ON t.run = f.run AND t.no = "
-                                    "f.no"
-                                    " WHERE f.round = (SELECT max(round) FROM finalist JOIN run ON "
-                                    "owner = id WHERE problem = ?1 AND machine = ?2)"
-                                    " AND f.seconds > 0 ORDER BY f.seconds, t.run, t.no LIMIT 1";
+    "SELECT mapping, isa, seconds, schedule, run, no FROM trial JOIN run ON run = id WHERE problem "
+    "= ?1 AND machine = ?2 AND verdict = 'ran' AND seconds > 0 ORDER BY seconds, run, no LIMIT 1";
+static const char best_finalist[] =
+    "SELECT mapping, isa, f.seconds, schedule, t.run, t.no FROM finalist f JOIN trial t ON t.run = "
+    "f.run AND t.no = f.no WHERE f.round = (SELECT max(round) FROM finalist JOIN run ON owner = id "
+    "WHERE problem = ?1 AND machine = ?2) AND f.seconds > 0 ORDER BY f.seconds, t.run, t.no LIMIT "
+    "1";
 
 /* Takes the row of one of these, if it has one. */
 static bool take_best(tune_store *s, const char *sql, const tune_store_what *what,

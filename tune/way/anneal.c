@@ -98,8 +98,7 @@ static void remember(annealer *a, const int32_t *from, const int32_t *to) {
   s->told = false;
 }
 
-/* ---- what a step brings
- * -------------------------------------------------------------------------- */
+/* ---- what a step brings --------------------------------------------------------------------- */
 static double cycles_of(annealer *a, const int32_t *row) {
   const size_t n = (size_t)a->w->s->space.n;
   uint64_t h = 14695981039346656037u; /* FNV-1a, by numbers */
@@ -142,8 +141,7 @@ static void teach(annealer *a, const int32_t *from, const int32_t *to, double re
   perceptron_teach(a->learnt, q, reward - q[2 * a->w->s->n_features]);
 }
 
-/* ---- steps
- * --------------------------------------------------------------------------------------- */
+/* ---- steps ---------------------------------------------------------------------------------- */
 /* Fills in what each direction from here is said to bring; to: room for a row. */
 static void judge(annealer *a, const int32_t *from, int32_t *to) {
   for (int d = 0; d < a->n_directions; d++) {
@@ -231,8 +229,7 @@ static bool ask(void *state, int32_t *row) {
   return tune_draw(a->w, row);
 }
 
-/* ---- learning ----------------------------------------------------------------------------------
- */
+/* ---- learning -------------------------------------------------------------------------------- */
 static double seconds_of(const annealer *a, const int32_t *row) {
   for (int k = 0; k < a->points.n; k++)
     if (!memcmp(tune_point(&a->points, k), row, (size_t)a->points.width * sizeof *row))

@@ -5,8 +5,7 @@
 
 #include "tune/way/way.h"
 
-/* ---- random ------------------------------------------------------------------------------------
- */
+/* ---- random ---------------------------------------------------------------------------------- */
 static void *make_random(tune_world *w) { return w; }
 static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
 /* All that is remembered is that the row is known, also the first choice's. */
@@ -18,8 +17,7 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
 const tune_strategy tune_way_random = {"random", "random rows", make_random, ask_random,
                                        tell_random};
 
-/* ---- model -------------------------------------------------------------------------------------
- */
+/* ---- model ----------------------------------------------------------------------------------- */
 enum { DRAWN = 300, STEPS = 600, BEST = 48, KEPT = 48 };
 
 typedef struct {

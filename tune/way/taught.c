@@ -43,8 +43,7 @@ static void *make(tune_world *w) {
   return p->pool && p->before && p->line ? p : NULL;
 }
 
-/* ---- lessons
- * ------------------------------------------------------------------------------------- */
+/* ---- lessons -------------------------------------------------------------------------------- */
 /* Rows less their means: those [from, to) of the lessons. */
 static void means(const lesson_told *l, int from, int to, double *off, double *x) {
   *off = 0;
@@ -121,8 +120,7 @@ static void learn(pupil *p) {
   p->stale = false;
 }
 
-/* ---- proposals
- * ----------------------------------------------------------------------------------- */
+/* ---- proposals ------------------------------------------------------------------------------ */
 /* Takes the best by the model's cycles of rows that are new. */
 static bool fill(pupil *p) {
   static const tune_points none = {0};
@@ -190,6 +188,5 @@ static void tell(void *state, const int32_t *row, double seconds) {
 
 const tune_strategy tune_way_taught = {
     "taught",
-    "rows by predicted time, corrected by what other workloads of the store and this one "
-    "taught",
+    "rows by predicted time, corrected by what other workloads of the store and this one taught",
     make, ask, tell};

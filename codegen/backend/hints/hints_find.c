@@ -2,8 +2,7 @@
 #include "codegen/backend/cuda/print/group.h"
 #include "codegen/backend/hints/hints.h"
 
-/* ---- products
- * ---------------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 /* Goes through a part: which statements matter, and what is around them. */
 typedef struct {
@@ -80,9 +79,7 @@ static hint_kind kind_of(const finder *f) {
              : HINT_PRODUCT;
 }
 
-/* ---- tiles
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- tiles ---------------------------------------------------------------------------------- */
 
 /* Ranges of a statement in one setting of the loops around: false where a condition around leaves
  * it out. */
@@ -200,8 +197,7 @@ static int64_t parts_of(const ir_body *b, int op) {
   return parts;
 }
 
-/* ---- the order of blocks
- * ----------------------------------------------------------------------------------- */
+/* ---- the order of blocks -------------------------------------------------------------------- */
 
 enum { MOST_DIMS = 16 };
 typedef struct {
@@ -286,8 +282,7 @@ hint_order hint_order_of(const ir_program *p, const hint_kernel *k) {
   return o;
 }
 
-/* ---- a kernel
- * ---------------------------------------------------------------------------------------------- */
+/* ---- a kernel ------------------------------------------------------------------------------- */
 
 static int64_t shared_of(const ir_program *p, const ir_stmt *part, int number) {
   cu_groups g;

@@ -38,9 +38,7 @@ static const ir_stmt *next_part(const ir_program *p, int *at) {
   return *at < p->body.n ? p->body.s[(*at)++] : NULL;
 }
 
-/* ---- text
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 /* Words in lines of so many columns, indented. */
 static void wrapped(FILE *out, const char *text) {
@@ -121,9 +119,7 @@ void hint_table(FILE *out, const ir_program *p, const tf_emit_options *o) {
   c_mapping_block(out, p->tree);
 }
 
-/* ---- JSON
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void words_as_json(FILE *out, const hint_words *w) {
   fputs("{\"form\": ", out);
@@ -167,10 +163,9 @@ static void kernel_as_json(FILE *out, const ir_program *p, const hint_kernel *k,
   c_json_text(out, k->op < 0 ? "" : op_name(p, k->op));
   fprintf(out,
           ", \"blocks\": %" PRId64 ", \"warps\": %" PRId64
-          ", \"warpgroups\": %d, \"in_turns\": %s, \"cluster\": %d"
-          ", \"stages\": %" PRId64 ", \"split\": %" PRId64 ", \"key_warps\": %" PRId64
-          ", \"registers\": %.0f"
-          ", \"shared_bytes\": %" PRId64
+          ", \"warpgroups\": %d, \"in_turns\": %s, \"cluster\": %d, \"stages\": %" PRId64
+          ", \"split\": %" PRId64 ", \"key_warps\": %" PRId64
+          ", \"registers\": %.0f, \"shared_bytes\": %" PRId64
           ",\n     \"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\",\n     ",
           k->blocks, k->warps, k->groups, k->in_turns ? "true" : "false",
           k->cluster ? CU_CLUSTER : 1, k->stages, k->split, k->key_warps, k->registers, k->shared,
@@ -196,8 +191,9 @@ void hint_json(FILE *out, const ir_program *p, const tf_emit_options *o) {
           dtype_of(o));
   c_json_text(out, p->tree->workload->name);
   fprintf(out,
-          ",\n  \"predicted\": {\"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\"},\n  "
-          "\"kernels\": [",
+          ",\n"
+          "  \"predicted\": {\"cycles\": %.6g, \"seconds\": %.6g, \"bound_by\": \"%s\"},\n"
+          "  \"kernels\": [",
           t.cycles, t.cycles / p->tree->arch->clock_hz, times[t.bound].key);
   for (int at = 0, number = 0; (part = next_part(p, &at)); number++) {
     hint_kernel k;

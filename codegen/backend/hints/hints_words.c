@@ -12,9 +12,7 @@
 
 #include "codegen/backend/hints/hints.h"
 
-/* ---- texts
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- texts ---------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static void put(hint_words *w, const char *name,
                                                       const char *format, ...) {
@@ -67,14 +65,11 @@ static bool has_no_product(const hint_kernel *k, hint_words *w) {
               "forms.");
   if (k->kind == HINT_POINTS)
     remark(w, "No product on tensor cores: memory bounds such kernels, and nothing here is worth a "
-              "schedule; or ask for "
-              "--dtype bf16, f16, tf32, int8 or f8.");
+              "schedule; or ask for --dtype bf16, f16, tf32, int8 or f8.");
   return k->kind == HINT_MERGE || k->kind == HINT_POINTS;
 }
 
-/* ---- Triton
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- Triton --------------------------------------------------------------------------------- */
 
 /* A side of a tile, for tl.arange and tl.dot: a power of two, 16 at least. */
 static void put_side(hint_words *w, const char *name, int64_t value) {
@@ -110,8 +105,7 @@ static void split_keys(const hint_kernel *k, hint_words *w, const char *name) {
   if (k->split > 1 && is_fused(k)) {
     put_number(w, name, k->split);
     remark(w, "Keys are split among blocks, each with a maximum and sums of its own, which another "
-              "kernel puts together "
-              "(flash decoding).");
+              "kernel puts together (flash decoding).");
   }
   if (k->key_warps > 1)
     remark(w,
@@ -144,8 +138,7 @@ static void say_triton(const ir_program *p, const hint_kernel *k, hint_words *w)
     remark(w, "Steps that the mask leaves nothing of are left out (STAGE of the tutorial).");
 }
 
-/* ---- TileLang
- * ---------------------------------------------------------------------------------------------- */
+/* ---- TileLang ------------------------------------------------------------------------------- */
 
 static void say_tilelang(const ir_program *p, const hint_kernel *k, hint_words *w) {
   const hint_order o = hint_order_of(p, k);
@@ -177,9 +170,7 @@ static void say_tilelang(const ir_program *p, const hint_kernel *k, hint_words *
   if (k->cluster) remark(w, "Two blocks are a cluster here, and share tiles by multicast.");
 }
 
-/* ---- Helion
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- Helion --------------------------------------------------------------------------------- */
 
 /* Dims of the outer hl.tile: all of a batch as one, rows, columns, parts of the sum. */
 enum { BATCH, ROWS, COLUMNS, PARTS, SIDES };
@@ -262,9 +253,7 @@ static void say_helion(const ir_program *p, const hint_kernel *k, hint_words *w)
   if (k->cluster) remark(w, "Two blocks are a cluster here, and share tiles by multicast.");
 }
 
-/* ---- CUTLASS
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- CUTLASS -------------------------------------------------------------------------------- */
 
 static void put_shape(hint_words *w, const char *name, const char *format, int64_t m, int64_t n,
                       int64_t k) {
@@ -335,8 +324,7 @@ static void say_ampere(const ir_program *p, const hint_kernel *k, hint_words *w)
   if (k->kind == HINT_CHAIN && h->columns < whole) {
     remark(w,
            "Its fused products (examples/13_two_tensor_op_fusion) hold all columns of the "
-           "intermediate at a time; here "
-           "%" PRId64 " of %" PRId64 " come in steps.",
+           "intermediate at a time; here %" PRId64 " of %" PRId64 " come in steps.",
            h->columns, whole);
     return;
   }
@@ -370,9 +358,7 @@ static void say_cutlass(const ir_program *p, const hint_kernel *k, hint_words *w
 const hint_framework hint_frameworks[HINT_N_FRAMEWORKS] = {
     {"Triton",
      "triton-lang.org: python-api/generated/triton.Config, getting-started/tutorials/03 and 06 (03 "
-     "has BLOCK_SIZE_M "
-     "for "
-     "BLOCK_M, GROUP_SIZE_M for GROUP_M)",
+     "has BLOCK_SIZE_M for BLOCK_M, GROUP_SIZE_M for GROUP_M)",
      say_triton},
     {"TileLang",
      "github.com/tile-ai/tilelang: examples/gemm/example_gemm_autotune.py, "

@@ -55,7 +55,8 @@ static void readme(FILE *out, const package *k) {
 static void schedule(FILE *out, const package *k) {
   fprintf(out,
           "# Tiles and slots in turn, from %s (docs/NPU.md).  Of each memory: its tensors, slots x "
-          "bytes of one.\n%s",
+          "bytes of one.\n"
+          "%s",
           k->f.o->settled ? "the mapping that a search found to the kernel's"
                           : "the mapping of this kernel on, which it keeps",
           k->f.o->settled ? k->f.o->settled : k->rounds);

@@ -25,9 +25,7 @@ void npu_files_h(FILE *out, const npu_folder *k) {
   npu_c_intrinsics(out);
 }
 
-/* ---- the test
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the test ------------------------------------------------------------------------------- */
 static const char files[] =
     "static int file(const char *path, double *x, long long n, int writes) {\n"
     "  FILE *f = fopen(path, writes ? \"wb\" : \"rb\");\n  size_t done = 0;\n"
@@ -142,14 +140,12 @@ void npu_files_test(FILE *out, const npu_folder *k) {
   const bool half = has_halves(wl);
   const c_halves halves = half ? C_WORDS_IN_HALF : C_NONE_IN_HALF;
   fputs("/* ./check write: inputs to the folder data; ./check: holds outputs there against the "
-        "workload evaluated "
-        "plainly "
-        "in double. */\n",
+        "workload evaluated plainly in double. */\n",
         out);
   c_reference_head(out, wl, halves);
   fprintf(out,
-          "%sint main(int argc, char **argv) {\n  const int writes = argc > 1 && !strcmp(argv[1], "
-          "\"write\");\n"
+          "%sint main(int argc, char **argv) {\n"
+          "  const int writes = argc > 1 && !strcmp(argv[1], \"write\");\n"
           "  int bad = 0;\n",
           files);
   inputs(out, k);
@@ -168,8 +164,8 @@ void npu_files_make(FILE *out, const npu_folder *k) {
   const char *n = k->name;
   fprintf(out,
           "# make simulate: the simulator runs %s.npu, ./check compares; %s.c, run, prints the "
-          "same without loops, "
-          "which\n# takes as long.  TILEFLOW may be set.\n"
+          "same without loops, which\n"
+          "# takes as long.  TILEFLOW may be set.\n"
           "TILEFLOW ?= tileflow\nCFLAGS ?= -O1\n\n"
           "all: simulate\n"
           "%s: %s.c npu.h\n\t$(CC) -std=c17 -O0 -o $@ %s.c\n"
@@ -181,17 +177,16 @@ void npu_files_make(FILE *out, const npu_folder *k) {
       "\t$(TILEFLOW) npu %s.npu --data data --json simulated.json\n\t./check\n"
       "\t./%s >unrolled.npu\n\t$(TILEFLOW) npu unrolled.npu --timing --quiet --json unrolled.json\n"
       "\tcmp simulated.json unrolled.json\n"
-      "clean:\n\trm -rf %s check data simulated.json unrolled.npu unrolled.json\n.PHONY: all test "
-      "simulate clean\n",
+      "clean:\n\trm -rf %s check data simulated.json unrolled.npu unrolled.json\n"
+      ".PHONY: all test simulate clean\n",
       n, n, n, n);
 }
 
-/* ---- what they are
- * -------------------------------------------------------------------------------------------- */
+/* ---- what they are -------------------------------------------------------------------------- */
 void npu_files_begin_manifest(FILE *out, const npu_folder *k) {
   fprintf(out,
-          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"%s.npu\",\n  "
-          "\"workload\": ",
+          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"%s.npu\",\n"
+          "  \"workload\": ",
           k->o->version ? k->o->version : "", k->name);
   c_json_text(out, k->wl->name);
   fputs(",\n  \"machine\": ", out);
@@ -217,29 +212,29 @@ void npu_files_begin_readme(FILE *out, const npu_folder *k) {
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
   fprintf(out,
-          "\n\n    make simulate    runs %s.npu in the simulator (TILEFLOW= the command) and "
-          "compares with a plain "
-          "evaluation in double\n\n"
+          "\n\n"
+          "    make simulate    runs %s.npu in the simulator (TILEFLOW= the command) and compares "
+          "with a plain evaluation in double\n"
+          "\n"
           "`%s.npu`: the program, in assembler.  `%s.c`: the same over the intrinsics of `npu.h`; "
-          "run, it prints "
-          "its instructions one by one.\nAfter `make simulate`, `simulated.json` has the cycles, "
-          "and the words of each "
-          "path.\n",
+          "run, it prints its instructions one by one.\n"
+          "After `make simulate`, `simulated.json` has the cycles, and the words of each path.\n",
           k->name, k->name, k->name);
 }
 
 void npu_files_queue(FILE *out, const npu_folder *k, const npu_terms *t) {
   fprintf(out,
-          "\nPredicted: %.6g cycles.  The busiest queue is %s: it begins after %.6g, works for "
-          "%.6g, waits for %.6g in "
-          "between, and\nhas ended %.6g before the end.",
+          "\n"
+          "Predicted: %.6g cycles.  The busiest queue is %s: it begins after %.6g, works for %.6g, "
+          "waits for %.6g in between, and\n"
+          "has ended %.6g before the end.",
           t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain);
 }
 
 void npu_files_terms(FILE *out, const npu_folder *k, const npu_terms *t) {
   fprintf(out,
-          ",\n  \"predicted\": {\"cycles\": %.17g, \"queue\": \"%s\", \"fill\": %.17g, \"busy\": "
-          "%.17g, \"stall\": "
-          "%.17g, \"drain\": %.17g",
+          ",\n"
+          "  \"predicted\": {\"cycles\": %.17g, \"queue\": \"%s\", \"fill\": %.17g, \"busy\": "
+          "%.17g, \"stall\": %.17g, \"drain\": %.17g",
           t->cycles, k->p->machine.queue[t->queue], t->fill, t->busy, t->stall, t->drain);
 }

@@ -8,15 +8,14 @@ static const char operations[] =
     "typedef long int64_t;\ntypedef int int32_t;\ntypedef ushort uint16_t;\n"
     "#define INT64_C(x) x##L\n#define DEVICE static inline\n#define POINTER(T) T *\n"
     "#define LANE ((int)get_local_id(0))\n"
-    "#define lane_here() LANE\n#define row_here() ((int)get_local_id(1))\n#define thread_here() "
-    "THREAD\n"
-    "#define expf(x) exp(x)\n#define logf(x) log(x)\n#define tanhf(x) tanh(x)\n#define erff(x) "
-    "erf(x)\n"
-    "#define sqrtf(x) sqrt(x)\n#define fabsf(x) fabs(x)\n#define fmaxf(x, y) fmax(x, y)\n#define "
-    "fminf(x, y) fmin(x, "
-    "y)\n"
-    "#define floorf(x) floor(x)\n#define ceilf(x) ceil(x)\n#define rintf(x) rint(x)\n#define "
-    "truncf(x) trunc(x)\n"
+    "#define lane_here() LANE\n#define row_here() ((int)get_local_id(1))\n"
+    "#define thread_here() THREAD\n"
+    "#define expf(x) exp(x)\n#define logf(x) log(x)\n#define tanhf(x) tanh(x)\n"
+    "#define erff(x) erf(x)\n"
+    "#define sqrtf(x) sqrt(x)\n#define fabsf(x) fabs(x)\n#define fmaxf(x, y) fmax(x, y)\n"
+    "#define fminf(x, y) fmin(x, y)\n"
+    "#define floorf(x) floor(x)\n#define ceilf(x) ceil(x)\n#define rintf(x) rint(x)\n"
+    "#define truncf(x) trunc(x)\n"
     "#define sinf(x) sin(x)\n#define cosf(x) cos(x)\n#define fmodf(x, y) fmod(x, y)\n"
     "#define exp_near(x) exp(x)\n"
     "#define exp_below(x, top) exp((x) - (top))\n"
@@ -27,11 +26,12 @@ static const char operations[] =
 static const char bf16[] = "DEVICE float wide(uint16_t h) { return as_float((uint)h << 16); }\n"
                            "DEVICE uint16_t narrow(float x) {\n  const uint u = as_uint(x);\n"
                            "  return isnan(x) ? (uint16_t)(u >> 16 | 64) : (uint16_t)((u + 0x7fff "
-                           "+ (u >> 16 & 1)) >> 16);\n}\n";
+                           "+ (u >> 16 & 1)) >> 16);\n"
+                           "}\n";
 static const char f16[] =
     "DEVICE float wide(uint16_t h) { return vload_half(0, (const half *)&h); }\n"
-    "DEVICE uint16_t narrow(float x) {\n  uint16_t h;\n  vstore_half_rte(x, 0, (half *)&h);\n  "
-    "return h;\n}\n";
+    "DEVICE uint16_t narrow(float x) {\n  uint16_t h;\n"
+    "  vstore_half_rte(x, 0, (half *)&h);\n  return h;\n}\n";
 
 /* Four bytes, at a step; the products of two such, added up, by an extension where the device's
  * compiler has one: else they are multiplied one by one, which vectors of work-items do faster than
@@ -42,12 +42,12 @@ static const char int8[] =
     "#define FOUR(p, s) ((s) == 1 ? vload4(0, p) : (char4)((p)[0], (p)[s], (p)[2 * (s)], (p)[3 * "
     "(s)]))\n"
     "#if defined(cl_arm_integer_dot_product_int8)\n"
-    "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_int8 : enable\n#define DOT(a, b) "
-    "arm_dot(a, b)\n"
+    "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_int8 : enable\n"
+    "#define DOT(a, b) arm_dot(a, b)\n"
     "#elif defined(__opencl_c_integer_dot_product_input_4x8bit) /* cl_khr_integer_dot_product */\n"
     "#define DOT(a, b) dot(a, b)\n#elif defined(DOT_BY_HAND)\n#define DOT(a, b) dot_by_hand(a, b)\n"
-    "DEVICE int32_t dot_by_hand(char4 a, char4 b) {\n  const int4 x = convert_int4(a) * "
-    "convert_int4(b);\n"
+    "DEVICE int32_t dot_by_hand(char4 a, char4 b) {\n"
+    "  const int4 x = convert_int4(a) * convert_int4(b);\n"
     "  return x.s0 + x.s1 + x.s2 + x.s3;\n}\n#endif\n";
 
 static void head(c_printer *c) {
@@ -96,25 +96,25 @@ static const char arrays[] =
     "#define NO_DEVICE " C_NAME "_no_isa\n#define FAILED " C_NAME "_no_isa\n\n"
     "static bool find_device(void **queue) { return (*queue = " C_NAME
     "_device_queue()) != NULL; }\n\n"
-    "static bool finish(void *queue) { return clFinish((cl_command_queue)queue) == CL_SUCCESS; "
-    "}\n\n"
+    "static bool finish(void *queue) { return clFinish((cl_command_queue)queue) == CL_SUCCESS; }\n"
+    "\n"
     "/* A buffer with what stands in the host's array, if there is one. */\n"
     "static void *bring(bool *ok, void *queue, const void *here, size_t bytes) {\n"
     "  cl_context context = NULL;\n  cl_mem there = NULL;\n"
     "  *ok = *ok && clGetCommandQueueInfo((cl_command_queue)queue, CL_QUEUE_CONTEXT, sizeof "
-    "context, &context, NULL) "
-    "== CL_SUCCESS;\n"
+    "context, &context, NULL) == CL_SUCCESS;\n"
     "  if (*ok) there = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);\n"
     "  *ok = *ok && there;\n"
-    "  if (here)\n    *ok = *ok && clEnqueueWriteBuffer((cl_command_queue)queue, there, CL_TRUE, "
-    "0, bytes, here, 0, "
-    "NULL, NULL) == CL_SUCCESS;\n  return there;\n}\n\n"
+    "  if (here)\n"
+    "    *ok = *ok && clEnqueueWriteBuffer((cl_command_queue)queue, there, CL_TRUE, 0, bytes, "
+    "here, 0, NULL, NULL) == CL_SUCCESS;\n"
+    "  return there;\n}\n\n"
     "static bool take(void *queue, void *here, const void *there, size_t bytes) {\n"
     "  return clEnqueueReadBuffer((cl_command_queue)queue, (cl_mem)(uintptr_t)there, CL_TRUE, 0, "
-    "bytes, here, 0, NULL, "
-    "NULL) == CL_SUCCESS;\n}\n\n"
-    "static void leave(const void *there) {\n  if (there) "
-    "clReleaseMemObject((cl_mem)(uintptr_t)there);\n}\n";
+    "bytes, here, 0, NULL, NULL) == CL_SUCCESS;\n"
+    "}\n\n"
+    "static void leave(const void *there) {\n"
+    "  if (there) clReleaseMemObject((cl_mem)(uintptr_t)there);\n}\n";
 
 const cu_language cl_language = {
     .row = "get_local_id(1)",

@@ -9,28 +9,26 @@ static bool kernel_h(FILE *out, cu_package *p) { return c_kernel_h(out, &p->k), 
 static bool device_h(FILE *out, cu_package *p) {
   (void)p;
   fputs("/* The kernel for buffers that are on a device already.  kernel.h says what the arguments "
-        "are; there " C_NAME "\n * takes the host's arrays and copies them there and back, and "
-        "needs no workspace worth the name. */\n"
+        "are; there " C_NAME "\n"
+        " * takes the host's arrays and copies them there and back, and needs no workspace worth "
+        "the name. */\n"
         "#ifndef TILEFLOW_" C_NAME "_DEVICE_H\n#define TILEFLOW_" C_NAME
         "_DEVICE_H\n#include \"kernel.h\"\n\n"
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
         "/* Bytes of the buffer that a call needs beside its arguments. */\nsize_t " C_NAME
         "_device_workspace(void);\n"
         "/* Starts the kernel in the queue (a cl_command_queue), behind what is in it, and returns "
-        "at once; pointers of "
-        "args, and workspace, are\n * buffers (cl_mem) of the queue's context, cast to what the "
-        "field is.  The first "
-        "call for a context and device compiles the kernel.\n * " C_NAME
-        "_no_isa: it could not be compiled, or not "
-        "started. */\n"
+        "at once; pointers of args, and workspace, are\n"
+        " * buffers (cl_mem) of the queue's context, cast to what the field is.  The first call "
+        "for a context and device compiles the kernel.\n"
+        " * " C_NAME "_no_isa: it could not be compiled, or not started. */\n"
         "int " C_NAME "_device(const " C_NAME
         "_args *args, void *workspace, size_t bytes, void *queue);\n"
         "/* A queue on the first GPU, or where there is none on the first device; made by the "
-        "first call and kept.  "
-        "NULL: there is no device. */\nvoid *" C_NAME "_device_queue(void);\n"
+        "first call and kept.  NULL: there is no device. */\n"
+        "void *" C_NAME "_device_queue(void);\n"
         "/* Why " C_NAME "_no_isa: no device (queue NULL), or what its compiler says, as text of "
-        "at most `size` bytes. "
-        "*/\n"
+        "at most `size` bytes. */\n"
         "void " C_NAME "_device_log(void *queue, char *text, size_t size);\n\n"
         "#ifdef __cplusplus\n}\n#endif\n#endif\n",
         out);
@@ -53,11 +51,11 @@ static const char bench_head[] =
     "#include \"kernel_device.h\"\n\nenum { ROUNDS = 31 };\n\n"
     "static double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n"
     "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
-    "static int later(const void *a, const void *b) {\n  const double x = *(const double *)a, y = "
-    "*(const double "
-    "*)b;\n  return (x > y) - (x < y);\n}\n\n"
-    "static void *numbers(cl_context context, size_t n, size_t size) {\n  unsigned char *here = "
-    "calloc(n, size);\n"
+    "static int later(const void *a, const void *b) {\n"
+    "  const double x = *(const double *)a, y = *(const double *)b;\n"
+    "  return (x > y) - (x < y);\n}\n\n"
+    "static void *numbers(cl_context context, size_t n, size_t size) {\n"
+    "  unsigned char *here = calloc(n, size);\n"
     "  if (!here) exit(2);\n";
 
 static bool bench_c(FILE *out, cu_package *p) {
@@ -80,8 +78,8 @@ static bool bench_c(FILE *out, cu_package *p) {
         "NULL) != CL_SUCCESS)\n"
         "    return puts(\"not run: no OpenCL device\"), 2;\n"
         "  const size_t bytes = " C_NAME "_device_workspace();\n"
-        "  cl_mem room = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);\n  if "
-        "(!room) return 2;\n",
+        "  cl_mem room = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);\n"
+        "  if (!room) return 2;\n",
         out);
   for (int z = 0; z < wl->n_tensors; z++) {
     if (!c_is_argument(&wl->tensors[z])) continue;
@@ -91,8 +89,8 @@ static bool bench_c(FILE *out, cu_package *p) {
     c_field(out, wl->tensors[z].name), fputs(");\n", out);
   }
   fprintf(out,
-          "  for (int r = -1; r < ROUNDS; r++) { /* the first compiles */\n    const double from = "
-          "now();\n"
+          "  for (int r = -1; r < ROUNDS; r++) { /* the first compiles */\n"
+          "    const double from = now();\n"
           "    if (" C_NAME "_device(&args, room, bytes, queue) != " C_NAME
           "_done || clFinish(queue) != CL_SUCCESS) {\n"
           "      " C_NAME "_device_log(queue, said, sizeof said);\n"
@@ -123,8 +121,8 @@ static bool makefile(FILE *out, cu_package *p) {
 static bool cmake(FILE *out, cu_package *p) {
   (void)p;
   fputs("cmake_minimum_required(VERSION 3.16)\nproject(" C_NAME " LANGUAGES C)\n"
-        "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\nfind_package(OpenCL "
-        "REQUIRED)\n"
+        "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+        "find_package(OpenCL REQUIRED)\n"
         "add_library(" C_NAME " STATIC kernel.c)\ntarget_compile_features(" C_NAME
         " PUBLIC c_std_17)\n"
         "target_include_directories(" C_NAME " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
@@ -146,8 +144,7 @@ static bool readme(FILE *out, cu_package *p) {
                "`kernel.h`: arrays of the host.  `kernel_device.h`: buffers that are on a device "
                "already, and a queue.\n"
                "`kernel.cl` is for reading: `kernel.c` holds its text, which the device's compiler "
-               "makes a kernel of at "
-               "the first call.");
+               "makes a kernel of at the first call.");
   return true;
 }
 

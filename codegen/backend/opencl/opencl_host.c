@@ -19,8 +19,8 @@ static const char programs[] =
     "/* What calls have in common: the program that was built last, and for what; the queue that "
     "was made here. */\n"
     "static atomic_flag busy = ATOMIC_FLAG_INIT;\n"
-    "static struct {\n  cl_context context; /* which lives as long as the program */\n  "
-    "cl_device_id device;\n"
+    "static struct {\n  cl_context context; /* which lives as long as the program */\n"
+    "  cl_device_id device;\n"
     "  cl_program program;\n} built;\nstatic cl_command_queue own_queue;\n\n"
     "static void lock(void) {\n  while (atomic_flag_test_and_set(&busy)) continue;\n}\n\n"
     "static void unlock(void) { atomic_flag_clear(&busy); }\n\n"
@@ -29,7 +29,8 @@ static const char programs[] =
     "  return clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL) == "
     "CL_SUCCESS &&\n"
     "         clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL) == "
-    "CL_SUCCESS;\n}\n\n"
+    "CL_SUCCESS;\n"
+    "}\n\n"
     "/* The program, built or not (*ok); NULL: no memory. */\n"
     "static cl_program build(cl_context context, cl_device_id device, bool *ok) {\n"
     "  cl_program new = clCreateProgramWithSource(context, LINES, (const char "
@@ -38,15 +39,15 @@ static const char programs[] =
     "  return new;\n}\n\n"
     "/* To be released; NULL: it cannot be built. */\n"
     "static cl_program program_of(cl_context context, cl_device_id device) {\n"
-    "  lock();\n  cl_program old = NULL, new = context == built.context && device == built.device "
-    "? built.program : "
-    "NULL;\n"
+    "  lock();\n"
+    "  cl_program old = NULL, new = context == built.context && device == built.device ? "
+    "built.program : NULL;\n"
     "  if (new) clRetainProgram(new);\n  unlock();\n  if (new) return new;\n"
     "  bool ok = false;\n  new = build(context, device, &ok);\n"
     "  if (!ok) {\n    if (new) clReleaseProgram(new);\n    return NULL;\n  }\n"
-    "  clRetainProgram(new);\n  lock();\n  old = built.program;\n  built.context = context, "
-    "built.device = device, "
-    "built.program = new;\n  unlock();\n"
+    "  clRetainProgram(new);\n  lock();\n  old = built.program;\n"
+    "  built.context = context, built.device = device, built.program = new;\n"
+    "  unlock();\n"
     "  if (old) clReleaseProgram(old);\n  return new;\n}\n\n";
 
 static const char queues[] =
@@ -80,8 +81,8 @@ static const char queues[] =
     "void *" C_NAME
     "_device_queue(void) {\n  lock();\n  cl_command_queue queue = own_queue;\n  unlock();\n"
     "  if (queue) return queue;\n"
-    "  cl_command_queue new = queue_of(CL_DEVICE_TYPE_GPU);\n  if (!new) new = "
-    "queue_of(CL_DEVICE_TYPE_ALL);\n"
+    "  cl_command_queue new = queue_of(CL_DEVICE_TYPE_GPU);\n"
+    "  if (!new) new = queue_of(CL_DEVICE_TYPE_ALL);\n"
     "  lock();\n  queue = own_queue ? own_queue : new;\n  own_queue = queue;\n  unlock();\n"
     "  if (new && new != queue) clReleaseCommandQueue(new);\n  return queue;\n}\n\n";
 
@@ -123,7 +124,8 @@ static void start(FILE *out, const tf_workload *wl) {
         "    ok = clSetKernelArg(part, n, sizeof first, &first) == CL_SUCCESS &&\n"
         "         clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL) == CL_SUCCESS &&\n"
         "         clEnqueueNDRangeKernel(queue, part, 2, NULL, all, each, 0, NULL, NULL) == "
-        "CL_SUCCESS;\n  }\n"
+        "CL_SUCCESS;\n"
+        "  }\n"
         "  if (part) clReleaseKernel(part);\n  return ok;\n}\n\n",
         out);
 }

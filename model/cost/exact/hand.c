@@ -4,8 +4,7 @@
 
 #include "model/tree/infer.h"
 
-/* ---- boxes
- * ---------------------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 /* What somebody has before words are taken, in the order in which they are asked; the first is the
  * instance itself. */
@@ -35,8 +34,7 @@ static int64_t ask(asked *q, const tf_ival *box, const tf_ival *had) {
   return covered(q, box, q->n) - before;
 }
 
-/* ---- neighbours
- * ----------------------------------------------------------------------------------- */
+/* ---- neighbours ----------------------------------------------------------------------------- */
 
 /* The index of the instance's neighbour; -1: it has none.  *round: it stands at the other end of a
  * torus. */

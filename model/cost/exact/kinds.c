@@ -15,8 +15,7 @@ typedef struct {
   int64_t len[MOST_LENGTHS];
 } lengths;
 
-/* ---- dims whose ranges are tiles
- * ------------------------------------------------------------------------------- */
+/* ---- dims whose ranges are tiles ------------------------------------------------------------ */
 
 /* Whether an index that has the dim is the dim. */
 static bool alone(const tf_index *ix, int d) {
@@ -139,8 +138,7 @@ static bool cut_dim(const struct tf_model *m, tf_kinds *all, int d, lengths *at)
   return true;
 }
 
-/* ---- what else tells instances apart
- * ---------------------------------------------------------------------------- */
+/* ---- what else tells instances apart -------------------------------------------------------- */
 
 /* The box around what instances leave in one memory has the last of a kind at its end. */
 static bool cut_shared(const struct tf_model *m, int l, tf_kinds *k) {

@@ -141,9 +141,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
   return s->loops && s->saved && s->idle && s->words <= MOST_WORDS ? s : NULL;
 }
 
-/* ---- shifts
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- shifts --------------------------------------------------------------------------------- */
 
 /* How far an iteration of loop l moves ranges. */
 typedef struct {
@@ -423,8 +421,7 @@ static bool may_leap(const tf_walker *e, int l, loop *f) {
   return f->may;
 }
 
-/* ---- what is cut off
- * ------------------------------------------------------------------------------------------ */
+/* ---- what is cut off ------------------------------------------------------------------------ */
 
 /* The last iteration up to which the range that loop l splits of op o, in the instance that is set,
  * is cut off no more than in iteration i. */
@@ -533,8 +530,7 @@ static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   return last;
 }
 
-/* ---- what is counted
- * ------------------------------------------------------------------------------------------ */
+/* ---- what is counted ------------------------------------------------------------------------ */
 
 static tf_counts *noted(const tf_walker *e, int row) {
   return e->m->noted ? e->m->noted(e->m, row) : NULL;

@@ -41,8 +41,7 @@ void tf_lines_clear(struct tf_model *m) {
   m->lines->walked = m->lines->failed = false;
 }
 
-/* ---- accesses that a walk notes
- * ------------------------------------------------------------------ */
+/* ---- accesses that a walk notes ------------------------------------------------------------- */
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
@@ -123,8 +122,7 @@ void tf_lines_step(struct tf_model *m, int i) {
   x->n_step = 0;
 }
 
-/* ---- what they take
- * ------------------------------------------------------------------------------- */
+/* ---- what they take ------------------------------------------------------------------------- */
 
 static tf_ports sum_of(tf_ports a, tf_ports b) {
   return (tf_ports){a.read + b.read, a.write + b.write};

@@ -695,6 +695,14 @@ enum {
   FEW_OPS = 3
 }; /* up to so many have so few ways that following them all is faster than a memo of ranges */
 
+static void end_walk(tf_walker *e, tf_arena *kinds) {
+  free(e->behind);
+  free(e->stepped);
+  free(e->was);
+  tf_store_free(e->st);
+  tf_arena_free(kinds);
+}
+
 /* *rows: the most kinds of instance that act at once, if a later one has loaded more than the
  * first. */
 static bool walk(struct tf_model *m, int64_t *rows) {
@@ -720,10 +728,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
              ? tf_store_new(m->plan, &m->ev, e.kinds)
              : NULL;
   if (!e.st) {
-    free(e.behind);
-    free(e.stepped);
-    free(e.was);
-    tf_arena_free(kinds);
+    end_walk(&e, kinds);
     m->starved = true;
     return false;
   }
@@ -752,11 +757,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   finish_each(&e);
   share_out(m);
   *rows = e.more && e.ok ? tf_store_instances(m->plan, &m->ev, e.kinds) : 0;
-  free(e.behind);
-  free(e.stepped);
-  free(e.was);
-  tf_store_free(e.st);
-  tf_arena_free(kinds);
+  end_walk(&e, kinds);
   return e.ok;
 }
 

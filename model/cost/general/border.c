@@ -8,8 +8,7 @@
 #include "model/flow/retain.h"
 #include "model/input/dims.h"
 
-/* ---- words held by m-tiles
- * -------------------------------------------------------------------------- */
+/* ---- words held by m-tiles ------------------------------------------------------------------ */
 
 /* The retaining scope whose runs determine what slice s holds; NULL: none. */
 static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
@@ -54,8 +53,7 @@ static void tile_lengths(struct tf_model *m, const int *which, int n, const int6
   }
 }
 
-/* ---- producers whose ranges begin late
- * ------------------------------------------------------------- */
+/* ---- producers whose ranges begin late ------------------------------------------------------ */
 
 /* Whether some step of the loops on dim d of op o may be partial. */
 static bool partial(const struct tf_model *m, int o, int d) {
@@ -91,8 +89,7 @@ static bool follows_readers(const tf_plan *p, const tf_slice *s) {
   return false;
 }
 
-/* ---- the question
- * ------------------------------------------------------------------------------------- */
+/* ---- the question --------------------------------------------------------------------------- */
 
 /* The loops on which rank r of the slice depends. */
 static uint64_t rank_loops(const tf_slice *s, int r) {
@@ -243,8 +240,7 @@ void tf_border_sizes(struct tf_model *m) {
   }
 }
 
-/* ---- intermediates at home
- * ------------------------------------------------------------------------ */
+/* ---- intermediates at home ------------------------------------------------------------------ */
 
 /* The retaining scope whose runs determine how much of intermediate z its home holds; NULL: none.
  */
@@ -327,8 +323,7 @@ void tf_border_homes(struct tf_model *m) {
   }
 }
 
-/* ---- ranges, instances
- * ----------------------------------------------------------------------------- */
+/* ---- ranges, instances ---------------------------------------------------------------------- */
 
 static void range_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits,
                           tf_ival *out) {

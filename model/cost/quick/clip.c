@@ -187,8 +187,7 @@ static int64_t longest(const clip *c) {
   return tf_grid_longest(&g, lo, c->len, c->extent);
 }
 
-/* ---- which ranks -------------------------------------------------------------------------------
- */
+/* ---- which ranks ----------------------------------------------------------------------------- */
 
 /* How far the loops with more than one step move range r down and up. */
 static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *down, int64_t *up) {
@@ -294,8 +293,7 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
   return k->n == 0 || !s->makes;
 }
 
-/* ---- entries
- * --------------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 /* One class of entries: loops outside position `outer` are free, and so is that loop from its
  * second setting on, if it steps. */

@@ -12,8 +12,7 @@ static int turns(tf_lanes *w, const int *loops, int n) {
   return all;
 }
 
-/* ---- whether it applies ------------------------------------------------------------------------
- */
+/* ---- whether it applies ---------------------------------------------------------------------- */
 
 static void loops_allow(tf_lanes *w) {
   const tf_even *e = w->m->even;
@@ -122,8 +121,7 @@ static void class_steps(tf_lanes *w) {
   }
 }
 
-/* ---- entries ------------------------------------------------------------------------------------
- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_slice *s;
@@ -241,8 +239,7 @@ static int found(tf_lanes *w, const tf_reuse_case *c, const piece *x, const int 
   return tf_l_sel(w, stays, words, none);
 }
 
-/* ---- moves
- * ---------------------------------------------------------------------------------------- */
+/* ---- moves ---------------------------------------------------------------------------------- */
 
 typedef struct {
   int words, fresh;
@@ -422,8 +419,8 @@ static void count(tf_lanes *w) {
       w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
 }
 
-/* ---- room for inputs and outputs that live in an inner memory
- * ------------------------------------------ home.c, value for value.  Where chains divide evenly,
+/* ---- room for inputs and outputs that live in an inner memory -----------------------------------
+ * home.c, value for value.  Where chains divide evenly,
  * a loop's steps shift what is met alike, and all instances meet as much. */
 
 /* Two lists of loops, of which those with one step count for nothing. */
@@ -557,8 +554,7 @@ static met slice_of(tf_lanes *w, const tf_slice *s, int r) {
   return v;
 }
 
-/* ---- room
- * ---------------------------------------------------------------------------------------------- */
+/* ---- room ----------------------------------------------------------------------------------- */
 
 /* What is met at an m-tile along one rank, and the spatial loops above that. */
 typedef struct {
@@ -657,8 +653,7 @@ int tf_lanes_at_home(tf_lanes *w, int z) {
   return words;
 }
 
-/* ---- conditions and results ---------------------------------------------------------------------
- */
+/* ---- conditions and results ------------------------------------------------------------------ */
 
 /* Whether the tree is of a kind that can be counted in lanes. */
 static bool applies(const struct tf_model *m) {

@@ -10,8 +10,7 @@ static const tf_tape_op FA = TF_T_FADD, FS = TF_T_FSUB, FM = TF_T_FMUL, FD = TF_
 
 static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
 
-/* ---- words held, instances used -----------------------------------------------------------------
- */
+/* ---- words held, instances used -------------------------------------------------------------- */
 
 static int bits_of(tf_lanes *w, int level, int z, int words) {
   const int width = w->p->wl->tensors[z].word_bits;
@@ -174,8 +173,7 @@ void tf_lanes_fits(tf_lanes *w) {
     mesh(w, &w->m->views->meshes[i]);
 }
 
-/* ---- ports
- * ----------------------------------------------------------------------------------------- */
+/* ---- ports ---------------------------------------------------------------------------------- */
 
 static void add_real(tf_lanes *w, int *to, int count, double by) {
   *to = tf_l(w, FA, *to, tf_l(w, FM, count, tf_l_real(w, by)));
@@ -279,8 +277,7 @@ static int busiest(tf_lanes *w, int n, bool all, int first) {
   return t;
 }
 
-/* ---- latency
- * --------------------------------------------------------------------------------------- */
+/* ---- latency -------------------------------------------------------------------------------- */
 
 static int op_time(tf_lanes *w, int n) {
   int o = w->p->tree->nodes[n].op;
@@ -467,8 +464,7 @@ int tf_lanes_nodes(tf_lanes *w, int cycles) {
   return sum;
 }
 
-/* ---- energy
- * ---------------------------------------------------------------------------------------- */
+/* ---- energy --------------------------------------------------------------------------------- */
 
 /* What all slices of tensor z move at a level. */
 static tf_lane_move moved(tf_lanes *w, int level, int z) {
@@ -647,8 +643,7 @@ int tf_lanes_energy(tf_lanes *w, int cycles) {
   return leaks(a) ? tf_l(w, FA, pj, tf_l(w, FM, leakage(w), cycles)) : pj;
 }
 
-/* ---- words at the outermost memory, words held
- * ------------------------------------------------------ */
+/* ---- words at the outermost memory, words held ---------------------------------------------- */
 
 /* Sums tensor by tensor, in the order of tf_result_traffic. */
 int tf_lanes_traffic(tf_lanes *w) {

@@ -139,8 +139,7 @@ static int stay_from(const sums *x, int i, int len) {
   return sum;
 }
 
-/* ---- groups of chains ---------------------------------------------------------------------------
- */
+/* ---- groups of chains ------------------------------------------------------------------------ */
 
 /* The range that a range is by another name: all that is read of it is that range. */
 static int named(const tf_even *e, int range) {
@@ -260,8 +259,7 @@ static total sum_up(tf_lanes *w, const wanted *k) {
   return all;
 }
 
-/* ---- slices
- * ---------------------------------------------------------------------------------------- */
+/* ---- slices --------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_slice *s;
@@ -408,8 +406,7 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
   w->flows[i] = (tf_lane_move){w->zero, w->zero, tf_l_to(w, again_one), tf_l_to(w, one)};
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------ */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* Moments at a node, as count_steps in uneven.c. */
 static int count_steps(tf_lanes *w, int n, bool width, int carry) {
@@ -453,8 +450,7 @@ static void ranges(tf_lanes *w) {
     if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
-/* ---- homes: uneven_home.c
- * ------------------------------------------------------------------------------ */
+/* ---- homes: uneven_home.c ------------------------------------------------------------------- */
 
 typedef struct {
   int lo, len;

@@ -24,9 +24,7 @@ bool tf_uneven_slices(struct tf_model *m);
  * quick count does not apply to these trip counts, or does not tell sizes alone. */
 bool tf_quick_sizes(struct tf_model *m);
 
-/* ---- count.c
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- count.c -------------------------------------------------------------------------------- */
 /* Fills the values of products and ranges, and tells whether the quick count applies to the trip
  * counts and these cover the ranges.  uneven: the last tile of a range may be partial. */
 bool tf_even_values(struct tf_model *m, bool uneven);
@@ -39,8 +37,7 @@ bool tf_even_home_brings(const struct tf_model *m, int z);
 /* Fills the words of intermediate z at home. */
 void tf_even_home_uneven(struct tf_model *m, int z);
 
-/* ---- uneven_home.c
- * ---------------------------------------------------------------------------------------------- */
+/* ---- uneven_home.c -------------------------------------------------------------------------- */
 /* The same where loops bring several slices, the last of which may be shorter, into one instance.
  */
 void tf_uneven_home(struct tf_model *m, int z);

@@ -132,8 +132,7 @@ struct tf_uneven {
 
 /* Makes room in a memo where there is none yet; false when memory runs out. */
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k);
-/* ---- uneven_sum.c
- * -------------------------------------------------------------------------------------------- */
+/* ---- uneven_sum.c ---------------------------------------------------------------------------- */
 
 /* What is summed over: settings of the loops on the path of a slice. */
 typedef struct {
@@ -175,8 +174,7 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
  * perhaps they are not. */
 bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w);
 
-/* ---- uneven_run.c
- * -------------------------------------------------------------------------------------------- */
+/* ---- uneven_run.c --------------------------------------------------------------------------- */
 
 /* The retaining scope in whose runs all ops below the node are made; -1: none. */
 int tf_run_of_node(const tf_plan *p, int n);
@@ -188,8 +186,7 @@ int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c);
 /* Finds what runs compute in this evaluation, and which slices are off. */
 void tf_run_begin(struct tf_model *m);
 
-/* ---- uneven_apart.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- uneven_apart.c ------------------------------------------------------------------------- */
 
 /* Fills the steps of every node, and which are mixed.  False where only a walk tells. */
 bool tf_uneven_steps(struct tf_model *m);
@@ -200,8 +197,7 @@ int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carr
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
 
-/* ---- uneven_clip.c: borders
- * ------------------------------------------------------------------------------------- */
+/* ---- uneven_clip.c: borders ----------------------------------------------------------------- */
 
 /* The different places to which loops bring a box, from `at` on: a grid. */
 typedef struct {
@@ -261,8 +257,7 @@ bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even
  * False: they are no grid. */
 bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more);
 
-/* ---- uneven_range.c: digits under choice, and ranges at them
- * ---------------------------------------------------- */
+/* ---- uneven_range.c: digits under choice, and ranges at them -------------------------------- */
 
 /* A chain on one path while digits are chosen, from the outside. */
 typedef struct {

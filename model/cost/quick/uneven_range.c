@@ -40,8 +40,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   return all;
 }
 
-/* ---- near borders
- * ---------------------------------------------------------------------------------------------- */
+/* ---- near borders --------------------------------------------------------------------------- */
 
 /* One side, and the tile that the loop at hand gives its chain c, in the range that the chain
  * splits. */

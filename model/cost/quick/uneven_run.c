@@ -70,8 +70,7 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
   return true;
 }
 
-/* ---- in one evaluation
- * ----------------------------------------------------------------------------------------- */
+/* ---- in one evaluation ---------------------------------------------------------------------- */
 
 /* Positions of loops at whose steps another tile of op o's result is needed; *moves: at whose steps
  * something else. */

@@ -42,8 +42,7 @@ static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
   t->full = len;
 }
 
-/* ---- what was before
- * ------------------------------------------------------------------------------------------ */
+/* ---- what was before ------------------------------------------------------------------------ */
 
 /* The chain's next loop is at the greatest digit with which this instance takes part. */
 static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
@@ -162,9 +161,7 @@ static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
       inner > 1; /* which of them has stepped last, or steps back, too, is not told here */
 }
 
-/* ---- sums
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Whether no chain of the group is at a partial tile. */
 static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
@@ -446,8 +443,7 @@ static void choose_all(tf_uneven_summing *j) {
   j->m->chosen += j->chosen;
 }
 
-/* ---- plain groups
- * ---------------------------------------------------------------------------------------------- */
+/* ---- plain groups --------------------------------------------------------------------------- */
 
 /* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing
  * in common: the settings of a chain whose digits are below the bound's (uneven_sum.c) all have a
@@ -530,9 +526,7 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
   return true;
 }
 
-/* ---- groups
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* The sum over the current group. */
 static void sum_group(tf_uneven_summing *j) {

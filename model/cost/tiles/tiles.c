@@ -7,8 +7,7 @@
 #include "model/cost/zeros.h"
 #include "model/input/dims.h"
 
-/* ---- once a tree ------------------------------------------------------------------------------
- */
+/* ---- once a tree ----------------------------------------------------------------------------- */
 
 /* Reads of op o, zeros of which leave out tiles of slice i. */
 static tf_voiders named(const struct tf_model *m, int i, int o) {
@@ -150,8 +149,7 @@ bool tf_tiles_new(struct tf_model *m) {
   return true;
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------
- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* Temporal loops above slice i's node, innermost first, at whose steps the tile stays. */
 static uint64_t staying(const struct tf_model *m, int i) {
@@ -275,8 +273,7 @@ static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   return some;
 }
 
-/* ---- each evaluation --------------------------------------------------------------------------
- */
+/* ---- each evaluation ------------------------------------------------------------------------- */
 
 /* What rules leave of something that a tile serves, as a product. */
 typedef struct {

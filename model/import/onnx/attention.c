@@ -5,9 +5,7 @@
 
 #include "model/import/onnx/onnx.h"
 
-/* ---- attention
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------------------ */
 
 typedef struct {
   int64_t batch, heads, groups, rows, keys,
@@ -227,8 +225,7 @@ static bool flex(ox_net *g) {
   return ox_run(g, "@0 = MatMul(p1, v)");
 }
 
-/* ---- rotary embedding
- * ----------------------------------------------------------------------------------------- */
+/* ---- rotary embedding ----------------------------------------------------------------------- */
 
 /* Cosines or sines of each place: [batch, places, 1, half]. */
 static bool angles(ox_net *g, size_t k, const char *name, int64_t half) {
@@ -297,8 +294,7 @@ static bool rotary(ox_net *g) {
   return ox_run(g, "@0 = Reshape(all, %s)", ox_list(g, 3, flat));
 }
 
-/* ---- states along a sequence
- * ---------------------------------------------------------------------------------- */
+/* ---- states along a sequence ---------------------------------------------------------------- */
 
 /* A convolution of each channel over itself and what came before. */
 static bool causal_conv(ox_net *g) {

@@ -292,8 +292,7 @@ bool ox_copy(ox_net *g, ox_value *v, const char *name) {
   return ox_make(g, name, "=", ox_read(g, v, all), all, v->rank, v);
 }
 
-/* ---- other ranks
- * ---------------------------------------------------------------------------------------------- */
+/* ---- other ranks ---------------------------------------------------------------------------- */
 
 bool ox_recast(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
   const char *name = v->name;

@@ -27,8 +27,7 @@ static bool indices(ox_net *g, size_t k, const char *name, int64_t n) {
          ox_run(g, "%s = Where(%s.low, %s.up, $%zu)", name, name, name, k);
 }
 
-/* ---- places of maxima
- * ----------------------------------------------------------------------------------------- */
+/* ---- places of maxima ----------------------------------------------------------------------- */
 
 static bool arg_most(ox_net *g) {
   int axis;
@@ -89,8 +88,7 @@ static bool top(ox_net *g) {
                                   ox_run(g, "@1 = ReduceMax(z, [%d]) keepdims=0", axis + 1)));
 }
 
-/* ---- elements at places
- * --------------------------------------------------------------------------------------- */
+/* ---- elements at places --------------------------------------------------------------------- */
 
 /* The one element that is hit along an axis; integers by a maximum, which no type wraps. */
 static bool the_one(ox_net *g, const char *to, const char *hit, const char *of, int axis) {
@@ -293,8 +291,7 @@ static bool one_hot(ox_net *g) {
          ox_run(g, "@0 = Where(hit, on, off)");
 }
 
-/* ---- running sums
- * --------------------------------------------------------------------------------------------- */
+/* ---- running sums --------------------------------------------------------------------------- */
 
 static bool running(ox_net *g) {
   const ox_value *v = ox_input(g, 0);
@@ -315,9 +312,7 @@ static bool running(ox_net *g) {
          ox_run(g, "@0 = %s(some, [%d]) keepdims=0", sum ? "ReduceSum" : "ReduceProd", axis + 1);
 }
 
-/* ---- losses
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- losses --------------------------------------------------------------------------------- */
 
 /* The sum, or the mean by weight, of the losses. */
 static bool reduce_loss(ox_net *g, const char *how, bool weighed) {

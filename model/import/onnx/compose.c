@@ -21,8 +21,7 @@ enum {
   TRIPS = 4096
 };
 
-/* ---- a node within another
- * ------------------------------------------------------------------------------------ */
+/* ---- a node within another ------------------------------------------------------------------ */
 
 /* Takes a node as part of the one at hand.  What is wrong with it is told once. */
 static bool take_node(ox_net *g, Onnx__NodeProto *n) {
@@ -65,8 +64,7 @@ static char *define(ox_net *g, int rank, int64_t n, double *x, int type) {
   return x && ox_define(g, name, &v) ? name : NULL;
 }
 
-/* ---- lines of text
- * -------------------------------------------------------------------------------------------- */
+/* ---- lines of text -------------------------------------------------------------------------- */
 
 typedef struct {
   ox_net *g;
@@ -272,6 +270,18 @@ const char *ox_list(ox_net *g, int n, const int64_t *x) {
   return text;
 }
 
+const char *ox_same_list(ox_net *g, const char *name) {
+  size_t n;
+  const int64_t *x = ox_ints(g, name, &n);
+  if (!x) return "";
+  const char *list = ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), x);
+  const size_t len = strlen(name) + strlen(list) + 2;
+  char *s = TF_ARRAY(g->arena, char, len);
+  if (!s) return g->oom = true, "";
+  snprintf(s, len, "%s=%.*s", name, (int)strlen(list) - 2, list + 1);
+  return s;
+}
+
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n) {
   int64_t shape[OX_RANK];
   for (int k = 0; k < rank; k++)
@@ -279,9 +289,7 @@ const char *ox_ones(ox_net *g, int rank, int axis, int64_t n) {
   return ox_list(g, rank, shape);
 }
 
-/* ---- subgraphs
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- subgraphs ------------------------------------------------------------------------------ */
 
 /* Whether a name is one of the subgraph's own. */
 static bool is_local(const Onnx__GraphProto *b, const char *name) {
@@ -453,9 +461,7 @@ static bool branch(ox_net *g) {
   return ok;
 }
 
-/* ---- loops
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 
 /* What goes through the iterations: values that each gets from the one before, and what all leave
  * beside each other. */

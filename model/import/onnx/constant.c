@@ -24,8 +24,7 @@ static double *room(ox_net *g, int64_t n) {
 
 static const ox_value *known(ox_net *g, size_t k) { return ox_known_at(g, k); }
 
-/* ---- made of nothing
- * ------------------------------------------------------------------------------------------ */
+/* ---- made of nothing ------------------------------------------------------------------------ */
 
 static bool too_many(ox_net *g) {
   return g->oom ? false
@@ -119,8 +118,7 @@ static double by_bits(char how, double a, double b) {
   return (double)(how == '&' ? x & y : how == '|' ? x | y : x ^ y);
 }
 
-/* ---- element by element
- * --------------------------------------------------------------------------------------- */
+/* ---- element by element --------------------------------------------------------------------- */
 
 /* clang-format off */
 #define SUMS(X) /* name in ONNX, number of inputs, value; whole: of integers */ \
@@ -278,9 +276,7 @@ static bool by_element(ox_net *g, int row, bool *done) {
   return give(g, rank, shape, x, type);
 }
 
-/* ---- which
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- which ---------------------------------------------------------------------------------- */
 
 bool ox_folds(const char *type) {
   static const char *const made[] = {"Constant", "ConstantOfShape", "Shape", "Size", "Range"};

@@ -14,9 +14,7 @@ typedef struct {
   int type;
 } list;
 
-/* ---- in and out
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- in and out ----------------------------------------------------------------------------- */
 
 static void set_shape(list *v, int rank, const int64_t *shape) {
   v->rank = rank;
@@ -116,9 +114,7 @@ static bool end_view(ox_net *g, const list *out, bool *done) {
   return true;
 }
 
-/* ---- moved
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- moved ---------------------------------------------------------------------------------- */
 
 static bool transpose(ox_net *g, bool *done) {
   const list v = input(g, 0);
@@ -239,8 +235,7 @@ static bool trilu(ox_net *g, bool *done) {
   return !x || (*done = true, end(g, &out));
 }
 
-/* ---- chosen by indices
- * ---------------------------------------------------------------------------------------- */
+/* ---- chosen by indices ---------------------------------------------------------------------- */
 
 static bool index_at(ox_net *g, double number, int64_t all, int64_t *out) {
   const double at = number < 0 ? number + (double)all : number;
@@ -310,9 +305,7 @@ static bool scatter(ox_net *g, bool *done) {
   return *done = true, end(g, &out);
 }
 
-/* ---- sums
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static double joined(char how, double a, double b) {
   return how == '+' ? a + b : how == '*' ? a * b : how == 'm' ? fmax(a, b) : fmin(a, b);
@@ -405,9 +398,7 @@ static bool fold_matmul(ox_net *g, bool *done) {
   return *done = true, end_sum(g, &out, x);
 }
 
-/* ---- which
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- which ---------------------------------------------------------------------------------- */
 
 /* n: inputs that it needs; reads: takes numbers of the file, too, that are more than may say
  * shapes. */

@@ -1,71 +1,11 @@
-/* Layers that are composed of others: norms of windows, integers with scales, caches. */
+/* Layers of integers with scales, composed of others. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
 
-/* ---- norms of windows
- * ----------------------------------------------------------------------------------------- */
-
-/* The p-th root of `from`, as the result. */
-static bool root(ox_net *g, const char *from, int64_t p) {
-  if (p == 1) return ox_run(g, "@0 = Identity(%s)", from);
-  return p == 2 ? ox_run(g, "@0 = Sqrt(%s)", from)
-                : ox_run(g, "@0 = Pow(%s, %.17e)", from, 1 / (double)p);
-}
-
-static bool check_power(ox_net *g, int64_t p) {
-  return (p >= 1 && p <= 16) ||
-         ox_fail(g, TF_E_RANGE, "p is %lld; 1 to 16 are known", (long long)p);
-}
-
-/* An attribute of numbers as the text of a line; nothing where the node has none. */
-static const char *same_list(ox_net *g, const char *name) {
-  size_t n;
-  const int64_t *x = ox_ints(g, name, &n);
-  if (!x) return "";
-  const char *list = ox_list(g, (int)(n < OX_RANK ? n : OX_RANK), x);
-  const size_t len = strlen(name) + strlen(list) + 2;
-  char *s = TF_ARRAY(g->arena, char, len);
-  if (!s) return g->oom = true, "";
-  snprintf(s, len, "%s=%.*s", name, (int)strlen(list) - 2, list + 1);
-  return s;
-}
-
-static bool lp_pool(ox_net *g) {
-  const int64_t p = ox_int(g, "p", 2);
-  size_t n;
-  const int64_t *kernel = ox_ints(g, "kernel_shape", &n);
-  double many = 1;
-  for (size_t i = 0; kernel && i < n; i++)
-    many *= (double)kernel[i];
-  const char *how = ox_word(g, "auto_pad", "NOTSET");
-  if (!how || !check_power(g, p)) return false;
-  if (!kernel) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
-  if (ox_int(g, "ceil_mode", 0)) return ox_fail(g, TF_E_NAME, "ceil_mode is not known");
-  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
-         ox_run(g, "mean = AveragePool(power) auto_pad=%s %s %s %s %s count_include_pad=1", how,
-                same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
-                same_list(g, "pads")) &&
-         ox_run(g, "sum = Mul(mean, %.17e)", many) && root(g, "sum", p);
-}
-
-static bool global_lp_pool(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const int64_t p = ox_int(g, "p", 2);
-  int64_t over[OX_RANK];
-  if (!v || !check_power(g, p)) return false;
-  if (v->rank < 3) return ox_fail(g, TF_E_RANK, "pooling of %d axes", v->rank);
-  for (int k = 2; k < v->rank; k++)
-    over[k - 2] = k;
-  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
-         ox_run(g, "sum = ReduceSum(power, %s)", ox_list(g, v->rank - 2, over)) &&
-         root(g, "sum", p);
-}
-
-/* ---- integers with scales
- * ------------------------------------------------------------------------------------- */
+/* ---- integers with scales ------------------------------------------------------------------- */
 
 /* Scale or zero of each element of x: one, one for each element of an axis, or one for each block
  * of it. */
@@ -397,9 +337,10 @@ static bool matmul_integer(ox_net *g) {
 /* The sums of the node's windows over `x` and `w`, as `y`. */
 static bool sum_windows(ox_net *g, const char *bias) {
   const char *how = ox_word(g, "auto_pad", "NOTSET");
-  return how && ox_run(g, "y = Conv(x, w%s) auto_pad=%s group=%lld %s %s %s %s", bias, how,
-                       (long long)ox_int(g, "group", 1), same_list(g, "kernel_shape"),
-                       same_list(g, "strides"), same_list(g, "dilations"), same_list(g, "pads"));
+  return how &&
+         ox_run(g, "y = Conv(x, w%s) auto_pad=%s group=%lld %s %s %s %s", bias, how,
+                (long long)ox_int(g, "group", 1), ox_same_list(g, "kernel_shape"),
+                ox_same_list(g, "strides"), ox_same_list(g, "dilations"), ox_same_list(g, "pads"));
 }
 
 static bool conv_integer(ox_net *g) {
@@ -466,8 +407,7 @@ static bool qlinear_conv(ox_net *g) {
          keep_bits(g, "w", 3, 5);
 }
 
-/* ---- what onnxruntime's quantiser writes besides (com.microsoft)
- * ------------------------------------------------- */
+/* ---- what onnxruntime's quantiser writes besides (com.microsoft) ---------------------------- */
 
 /* Inputs q, q + 1 and q + 2, of which the last may be left out: integers, their scale and zero, as
  * the numbers `name`.
@@ -524,10 +464,11 @@ static bool qlinear_mean(ox_net *g) {
 static bool qlinear_pool(ox_net *g) {
   const char *how = ox_word(g, "auto_pad", "NOTSET");
   return how && first_channels(g) && steps_of(g, "a", 0) &&
-         ox_run(
-             g, "made = AveragePool(a) auto_pad=%s %s %s %s ceil_mode=%lld count_include_pad=%lld",
-             how, same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "pads"),
-             (long long)ox_int(g, "ceil_mode", 0), (long long)ox_int(g, "count_include_pad", 0)) &&
+         ox_run(g,
+                "made = AveragePool(a) auto_pad=%s %s %s %s ceil_mode=%lld count_include_pad=%lld",
+                how, ox_same_list(g, "kernel_shape"), ox_same_list(g, "strides"),
+                ox_same_list(g, "pads"), (long long)ox_int(g, "ceil_mode", 0),
+                (long long)ox_int(g, "count_include_pad", 0)) &&
          in_steps(g, 3);
 }
 
@@ -574,8 +515,7 @@ static bool qgemm(ox_net *g) {
          ox_run(g, "@0 = Mul(y, m)");
 }
 
-/* ---- products of what stands for integers
- * ---------------------------------------------------------------------- */
+/* ---- products of what stands for integers --------------------------------------------------- */
 
 /* Whether a bias, in steps of its own, has those of the sums: scale[i] of it are those of x times
  * those of w. */
@@ -682,8 +622,8 @@ static bool sum_with_zeros(ox_net *g, int rank, bool bias) {
   return ox_run(g, "x.w = Cast($0) to=%d", OX_T_FLOAT) &&
          ox_run(g, "w = Cast($3) to=%d", OX_T_FLOAT) &&
          (bordered ? border_of_zeros(g, rank, pads) : ox_run(g, "x = Identity(x.w)")) &&
-         ox_run(g, "y.q = Conv(x, w) auto_pad=NOTSET %s %s %s", same_list(g, "kernel_shape"),
-                same_list(g, "strides"), same_list(g, "dilations")) &&
+         ox_run(g, "y.q = Conv(x, w) auto_pad=NOTSET %s %s %s", ox_same_list(g, "kernel_shape"),
+                ox_same_list(g, "strides"), ox_same_list(g, "dilations")) &&
          (bias ? ox_run(g, "b.w = Reshape(bias, %s)", ox_ones(g, rank, 1, -1)) &&
                      ox_run(g, "c = Sub(b.w, zero)") && ox_run(g, "y = Add(y.q, c)")
                : ox_run(g, "y = Sub(y.q, zero)"));
@@ -732,8 +672,9 @@ static bool most_in_steps(ox_net *g) {
   const ox_value *q = ox_input(g, 0);
   if (!how || !q ||
       !ox_run(g, "in.ints = MaxPool($0) auto_pad=%s %s %s %s %s ceil_mode=%lld", how,
-              same_list(g, "kernel_shape"), same_list(g, "strides"), same_list(g, "dilations"),
-              same_list(g, "pads"), (long long)ox_int(g, "ceil_mode", 0)))
+              ox_same_list(g, "kernel_shape"), ox_same_list(g, "strides"),
+              ox_same_list(g, "dilations"), ox_same_list(g, "pads"),
+              (long long)ox_int(g, "ceil_mode", 0)))
     return false;
   const ox_value *ints = ox_made(g, "in.ints");
   if (ints && ints->tensor >= 0) keep_type(&g->tensor[ints->tensor], q);
@@ -792,8 +733,6 @@ bool ox_in_steps(ox_net *g, bool *done) {
 }
 
 const ox_kind ox_layers[] = {
-    {"LpPool", lp_pool, NULL},
-    {"GlobalLpPool", global_lp_pool, NULL},
     {"QuantizeLinear", quantize, NULL},
     {"DynamicQuantizeLinear", quantize_all, NULL},
     {"DequantizeLinear", dequantize, NULL},

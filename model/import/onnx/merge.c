@@ -5,8 +5,7 @@
 
 #include "model/import/onnx/onnx.h"
 
-/* ---- expressions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ---------------------------------------------------------------------------- */
 
 static int nodes(const ox_expr *e) {
   int n = 1;
@@ -49,8 +48,7 @@ static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   return equal;
 }
 
-/* ---- padded inputs
- * -------------------------------------------------------------------------------------------- */
+/* ---- padded inputs -------------------------------------------------------------------------- */
 
 static void read_other(ox_expr *e, int tensor, int other) {
   if (e->what == OX_READ && e->tensor == tensor) e->tensor = other;
@@ -77,8 +75,7 @@ bool ox_even_pads(ox_net *g) {
   return true;
 }
 
-/* ---- one op into another
- * -------------------------------------------------------------------------------------- */
+/* ---- one op into another -------------------------------------------------------------------- */
 
 static bool add_to(ox_index *x, const ox_index *y, int64_t times) {
   x->c += y->c * times;
@@ -200,9 +197,7 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e, bool first) {
   return true;
 }
 
-/* ---- conditions
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- conditions ----------------------------------------------------------------------------- */
 
 static bool is_number(const ox_expr *e, double x) { return e->what == OX_NUMBER && e->number == x; }
 
@@ -229,9 +224,7 @@ static void choose_by_conditions(ox_net *g, ox_expr *e) {
     choose_by_conditions(g, e->arg[i]);
 }
 
-/* ---- GELU
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- GELU ----------------------------------------------------------------------------------- */
 
 static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
   if (e->what != OX_CALL || strcmp(e->call, "*") != 0) {
@@ -286,8 +279,7 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
     find_gelu(g, e->arg[i]);
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 static bool drop_some(ox_net *g) {
   bool any = false;

@@ -35,9 +35,7 @@ static bool dropout(ox_net *g) {
   return same(g) && (!ox_is_wanted(g, 1) || keep_all(g));
 }
 
-/* ---- shapes
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- shapes --------------------------------------------------------------------------------- */
 
 /* Known constants stay known. */
 static bool shaped(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
@@ -164,9 +162,7 @@ static bool expand(ox_net *g) {
   return ox_repeat(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
-/* ---- parts
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 /* What a Slice from `from` up to `to`, backwards if the step is negative, takes of an axis. */
 static bool cut_axis(ox_net *g, int64_t all, int64_t from, int64_t to, int64_t step, ox_cuts *out,
@@ -373,8 +369,7 @@ static bool gather(ox_net *g) {
          choose(g, &v, axis, at, n) && ox_reshape(g, &v, rank, shape) && ox_give(g, 0, &v);
 }
 
-/* ---- concatenation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- concatenation -------------------------------------------------------------------------- */
 
 /* An axis along which parts are concatenated, in blocks as long as what reshapes have merged within
  * any part. */
@@ -629,9 +624,7 @@ static bool pad(ox_net *g) {
   return ox_give(g, 0, &v);
 }
 
-/* ---- resampling
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- resampling ----------------------------------------------------------------------------- */
 
 /* DepthToSpace and SpaceToDepth: shapes and transpositions. */
 static bool blocks(ox_net *g) {
@@ -658,8 +651,7 @@ static bool blocks(ox_net *g) {
   return ox_reshape(g, &v, 4, to_space ? high : deep) && ox_give(g, 0, &v);
 }
 
-/* ---- moves that are composed of others
- * -------------------------------------------------------------------------- */
+/* ---- moves that are composed of others ------------------------------------------------------ */
 
 /* The middle of what is larger than asked for, and zeros around what is smaller. */
 static bool crop_pad(ox_net *g) {

@@ -72,8 +72,7 @@ void ox_tell_remarks(ox_net *g) {
   }
 }
 
-/* ---- values by name
- * ------------------------------------------------------------------------------------------- */
+/* ---- values by name ------------------------------------------------------------------------- */
 
 static unsigned hash(const char *s) {
   unsigned h = 2166136261u;
@@ -177,9 +176,7 @@ int ox_new_tensor(ox_net *g, const char *from) {
   return g->n_tensors++;
 }
 
-/* ---- attributes
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- attributes ----------------------------------------------------------------------------- */
 
 const Onnx__AttributeProto *ox_attribute(const ox_net *g, const char *name) {
   for (size_t i = 0; i < g->node->n_attribute; i++)

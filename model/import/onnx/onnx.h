@@ -160,9 +160,7 @@ typedef struct ox_net {
   bool oom;
 } ox_net;
 
-/* ---- net.c
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- net.c ---------------------------------------------------------------------------------- */
 /* Reports an error about the current node; always false. */
 bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 /* The same if axes of one factor might help: reported only once the node has been given such. */
@@ -199,9 +197,7 @@ bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n);
 /* Resolves an axis that is counted from the end if negative; false with an error. */
 bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out);
 
-/* ---- view.c
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- view.c --------------------------------------------------------------------------------- */
 int64_t ox_extent(const ox_value *v, int axis);
 int64_t ox_size(const ox_value *v); /* INT64_MAX: at least that */
 /* Whether it has no more than OX_MOST_SIZE elements; an error if not. */
@@ -232,9 +228,7 @@ bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts);
 bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at);
 bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent);
 
-/* ---- build.c
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- build.c -------------------------------------------------------------------------------- */
 /* Begins an op: no dim is in use. */
 void ox_begin(ox_net *g);
 /* Gives each factor of the axis a dim. */
@@ -280,9 +274,7 @@ bool ox_placed(ox_net *g, size_t k, ox_value *v);
 bool ox_table(ox_net *g, const char *part, int rank, const int64_t *shape, const double *number,
               ox_value *out);
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 typedef struct {
   const char *type;
   bool (*make)(ox_net *g);
@@ -323,8 +315,7 @@ extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_mov
 /* The type of an operator's attribute (schema.c); 0: it has none of that name. */
 char ox_attribute_type(const char *type, const char *name);
 
-/* ---- tensor.c: tensors in the file
- * ------------------------------------------------------------------------------ */
+/* ---- tensor.c: tensors in the file ---------------------------------------------------------- */
 /* The value of a tensor of the file: its shape, and its values if they are few and inside the file.
  */
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out);
@@ -396,8 +387,7 @@ double *ox_numbers_room(ox_net *g, int64_t n);
 /* The same for places; NULL with an error. */
 int64_t *ox_places_room(ox_net *g, int64_t n);
 
-/* ---- compose.c: nodes that are composed of others
- * --------------------------------------------------------------- */
+/* ---- compose.c: nodes that are composed of others ------------------------------------------- */
 /* Takes a node, written as `a, @1 = Type($0, b, [1,2], {8}, 0.5, -) axis=1`: `$k` and `@k` are
  * inputs and results of the node at hand, other names those of lines before, [..] whole numbers,
  * {n,first} the coordinates first .. of n places,
@@ -423,10 +413,11 @@ bool ox_batch_norm_training(ox_net *g);
 bool ox_in_steps(ox_net *g, bool *done);
 /* [..] of these numbers; of ones, but for n at one axis. */
 const char *ox_list(ox_net *g, int n, const int64_t *x);
+/* An attribute of numbers as the text of a line (ox_run); nothing where the node has none. */
+const char *ox_same_list(ox_net *g, const char *name);
 const char *ox_ones(ox_net *g, int rank, int axis, int64_t n);
 
-/* ---- windows.c, resample.c: what nodes whose windows slide share
- * ----------------------------------------------- */
+/* ---- windows.c, resample.c: what nodes whose windows slide share ---------------------------- */
 enum { OX_SLID = 4 }; /* most axes along which windows slide */
 
 /* Reads n numbers of an attribute, each at least `least`; without it they stay as they are. */
@@ -458,8 +449,7 @@ typedef struct {
 bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out);
 bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b);
 
-/* ---- merge.c, write.c
- * ---------------------------------------------------------------------------------- */
+/* ---- merge.c, write.c ----------------------------------------------------------------------- */
 bool ox_even_pads(
     ox_net *g); /* inputs are padded equally before and after; if reads are not, a copy is read */
 void ox_merge(

@@ -467,9 +467,7 @@ static bool gelu(ox_net *g) {
   return end(g, &p, ox_call(g, "*", with(g, "*", x, 0.5), one, NULL));
 }
 
-/* ---- casts
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- casts ---------------------------------------------------------------------------------- */
 
 /* Whether type `to` has all integers of type `from`. */
 static bool type_holds(int to, int from) {

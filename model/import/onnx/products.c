@@ -115,9 +115,7 @@ static bool gemm(ox_net *g) {
   return ox_make(g, name, "=", e, c, 2, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- Einsum
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Einsum --------------------------------------------------------------------------------- */
 /* Of one or two operands: a sum of products whose axes are named by letters. */
 
 enum { LETTERS = 52, MOST_OPERANDS = 2, LONGEST = 200 };
@@ -264,8 +262,7 @@ static bool einsum(ox_net *g) {
          ox_give(g, 0, &out);
 }
 
-/* ---- determinants
- * --------------------------------------------------------------------------------------------- */
+/* ---- determinants --------------------------------------------------------------------------- */
 
 /* Element [i, j] of each matrix, as `m` and both numbers. */
 static bool matrix_elements(ox_net *g, int n) {

@@ -12,9 +12,7 @@
 
 enum { MOST_TENSORS = 8192, MOST_OPS = 4096, MOST_SETTINGS = 1000 };
 
-/* ---- room
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- room ----------------------------------------------------------------------------------- */
 
 static size_t names_of(const Onnx__GraphProto *graph) {
   size_t n = graph->n_input + graph->n_initializer;
@@ -51,8 +49,7 @@ static void forget_values(ox_net *g) {
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
 }
 
-/* ---- which nodes some result needs
- * ---------------------------------------------------------------------------- */
+/* ---- which nodes some result needs ---------------------------------------------------------- */
 
 static bool want(ox_net *g, const char *name) {
   const ox_value mark = {.tensor = -1};
@@ -91,9 +88,7 @@ static bool find_needed(ox_net *g) {
   return ok;
 }
 
-/* ---- inputs
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
 static bool give_initializers(ox_net *g) {
   bool ok = true;
@@ -211,9 +206,7 @@ static bool give_all(ox_net *g) {
   return ok;
 }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 static bool is_standard(const Onnx__NodeProto *n) {
   return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx");
@@ -341,9 +334,7 @@ static bool take_nodes(ox_net *g) {
   return !g->oom && tf_diags_errors(g->diags) == 0;
 }
 
-/* ---- results
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 /* A tensor of its own for a result that is a view, an input, read by others, or another result
  * under another shape. */
@@ -388,9 +379,7 @@ static bool take_results(ox_net *g) {
   return ok;
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------------------------- */
 
 static bool is_text(const char *s) { return s && *s; }
 

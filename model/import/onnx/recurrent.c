@@ -47,8 +47,7 @@ static const char *part(const rnn *r, const char *what) {
   return ox_part(r->g, name);
 }
 
-/* ---- what is read
- * ----------------------------------------------------------------------------------------- */
+/* ---- what is read --------------------------------------------------------------------------- */
 
 static ox_expr *read(rnn *r, const ox_value *v, const ox_axis *const *at) {
   ox_expr *e = ox_read(r->g, v, at);
@@ -118,8 +117,7 @@ static ox_expr *from_state(rnn *r, int gate) {
   return r->has[B] ? plus(r, e, bias(r, gate, true)) : e;
 }
 
-/* ---- products
- * --------------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 /* Sums over the last axis of v [.., k] and of the direction's rows of input k [1, rows, k]. */
 static bool product(rnn *r, const char *name, const ox_value *v, int weights, int64_t from,
@@ -143,9 +141,7 @@ static bool product(rnn *r, const char *name, const ox_value *v, int weights, in
   return ox_make(g, name, "+=", x && y ? ox_call(g, "*", x, y, NULL) : NULL, at, v->rank, out);
 }
 
-/* ---- cells
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 static bool gate(rnn *r, int k, ox_value *out) {
   const char name[] = {r->cell->gate[k], 0};
@@ -228,8 +224,7 @@ static bool one_step(rnn *r) {
   return ok;
 }
 
-/* ---- the node
- * --------------------------------------------------------------------------------------------- */
+/* ---- the node ------------------------------------------------------------------------------- */
 
 static bool check_shape(rnn *r, int k, int rank, const int64_t *extent) {
   if (!r->has[k]) return true;

@@ -112,9 +112,7 @@ bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b) {
                  rank, v);
 }
 
-/* ---- resizing
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- resizing ------------------------------------------------------------------------------- */
 
 /* How an axis is resized, as the operator's attributes say. */
 typedef struct {
@@ -391,8 +389,7 @@ static bool resize(ox_net *g) {
                                                              : ox_give(g, 0, &v);
 }
 
-/* ---- places that are known
- * ------------------------------------------------------------------------------------ */
+/* ---- places that are known ------------------------------------------------------------------ */
 
 /* How elements are read at places between them. */
 typedef struct {
@@ -637,9 +634,7 @@ static bool col2im(ox_net *g) {
                 (long long)channels, strides + 1, dilations + 1, pads + 1, rest + 1);
 }
 
-/* ---- signals
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- signals -------------------------------------------------------------------------------- */
 
 /* A window's numbers: a constant less cosines of one and of two turns. */
 static bool window(ox_net *g) {

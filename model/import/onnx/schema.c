@@ -256,9 +256,7 @@ int64_t ox_newest_opset(void) {
   return newest;
 }
 
-/* ---- attributes
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- attributes ----------------------------------------------------------------------------- */
 
 typedef struct {
   const char *name;
@@ -332,9 +330,7 @@ static bool check_attribute(ox_net *g, const definition *d, const Onnx__Attribut
   return ox_fail(g, TF_E_NAME, "attribute '%.60s' is not known%s", name, text);
 }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 static int many(char *const *name, size_t n) {
   while (n > 0 && !*name[n - 1])
@@ -380,9 +376,7 @@ bool ox_check_results(ox_net *g) {
   return ok;
 }
 
-/* ---- types
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- types ---------------------------------------------------------------------------------- */
 
 static int type_of_input(const ox_net *g, size_t k) {
   const ox_value *v =
@@ -431,8 +425,7 @@ bool ox_check_numbers(ox_net *g) {
   return true;
 }
 
-/* ---- the operators that are known
- * ------------------------------------------------------------------------------ */
+/* ---- the operators that are known ----------------------------------------------------------- */
 
 static const ox_kind *const tables[] = {ox_points,   ox_products,   ox_windows,    ox_sums,
                                         ox_moves,    ox_resizes,    ox_transposed, ox_recurrents,

@@ -1,4 +1,5 @@
-/* Nodes that reduce axes, and those composed of such sums: softmax and normalisations. */
+/* Nodes that reduce axes, and those composed of such sums: softmax, normalisations and norms of
+ * windows. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -70,9 +71,7 @@ static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) {
   return two(g, call, a, ox_number(g, b));
 }
 
-/* ---- reductions
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 /* Axes are an attribute or, later, an input; none: all of them, or with noop_with_empty_axes none.
  */
@@ -163,9 +162,7 @@ static bool reduce(ox_net *g) {
   return drop(g, &v, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- softmax
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- softmax -------------------------------------------------------------------------------- */
 
 /* Before opset 13 over all axes from `axis` on. */
 static bool softmax(ox_net *g) {
@@ -188,8 +185,7 @@ static bool softmax(ox_net *g) {
   return each(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- normalisations
- * ------------------------------------------------------------------------------------------- */
+/* ---- normalisations ------------------------------------------------------------------------- */
 
 /* (x - mean) / sqrt(variance + epsilon), mean and variance over the axes that v reduces. */
 static ox_expr *normal(ox_net *g, const open_value *v) {
@@ -415,8 +411,7 @@ static bool batch_norm(ox_net *g) {
          ox_give(g, 0, &out);
 }
 
-/* ---- composed of these
- * ------------------------------------------------------------------------------------------ */
+/* ---- composed of these ---------------------------------------------------------------------- */
 
 /* LayerNormalization whose mean or deviation is a result, too. */
 bool ox_layer_norm_parts(ox_net *g) {
@@ -515,7 +510,54 @@ bool ox_batch_norm_training(ox_net *g) {
   return true;
 }
 
+/* ---- norms of windows ----------------------------------------------------------------------- */
+
+/* The p-th root of `from`, as the result. */
+static bool root(ox_net *g, const char *from, int64_t p) {
+  if (p == 1) return ox_run(g, "@0 = Identity(%s)", from);
+  return p == 2 ? ox_run(g, "@0 = Sqrt(%s)", from)
+                : ox_run(g, "@0 = Pow(%s, %.17e)", from, 1 / (double)p);
+}
+
+static bool check_power(ox_net *g, int64_t p) {
+  return (p >= 1 && p <= 16) ||
+         ox_fail(g, TF_E_RANGE, "p is %lld; 1 to 16 are known", (long long)p);
+}
+
+static bool lp_pool(ox_net *g) {
+  const int64_t p = ox_int(g, "p", 2);
+  size_t n;
+  const int64_t *kernel = ox_ints(g, "kernel_shape", &n);
+  double many = 1;
+  for (size_t i = 0; kernel && i < n; i++)
+    many *= (double)kernel[i];
+  const char *how = ox_word(g, "auto_pad", "NOTSET");
+  if (!how || !check_power(g, p)) return false;
+  if (!kernel) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
+  if (ox_int(g, "ceil_mode", 0)) return ox_fail(g, TF_E_NAME, "ceil_mode is not known");
+  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
+         ox_run(g, "mean = AveragePool(power) auto_pad=%s %s %s %s %s count_include_pad=1", how,
+                ox_same_list(g, "kernel_shape"), ox_same_list(g, "strides"),
+                ox_same_list(g, "dilations"), ox_same_list(g, "pads")) &&
+         ox_run(g, "sum = Mul(mean, %.17e)", many) && root(g, "sum", p);
+}
+
+static bool global_lp_pool(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  const int64_t p = ox_int(g, "p", 2);
+  int64_t over[OX_RANK];
+  if (!v || !check_power(g, p)) return false;
+  if (v->rank < 3) return ox_fail(g, TF_E_RANK, "pooling of %d axes", v->rank);
+  for (int k = 2; k < v->rank; k++)
+    over[k - 2] = k;
+  return ox_run(g, "size = Abs($0)") && ox_run(g, "power = Pow(size, %.17e)", (double)p) &&
+         ox_run(g, "sum = ReduceSum(power, %s)", ox_list(g, v->rank - 2, over)) &&
+         root(g, "sum", p);
+}
+
 const ox_kind ox_sums[] = {
+    {"LpPool", lp_pool, NULL},
+    {"GlobalLpPool", global_lp_pool, NULL},
     {"MeanVarianceNormalization", mean_variance, NULL},
     {"LRN", local_norm, NULL},
     {"ReduceSum", reduce, "+="},

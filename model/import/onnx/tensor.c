@@ -39,8 +39,7 @@ static double half(unsigned bits) {
   return (double)sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-/* ---- numbers as a type has them
- * ------------------------------------------------------------------------------- */
+/* ---- numbers as a type has them ------------------------------------------------------------- */
 
 /* To `bits` significant ones, ties to even; none below 2^least. */
 static double to_bits(double x, int bits, int least) {
@@ -80,9 +79,7 @@ double ox_as_type(double x, int type, bool *ok) {
   return trunc(x);
 }
 
-/* ---- elements
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- elements ------------------------------------------------------------------------------- */
 
 double ox_element(int type, const uint8_t *p) {
   uint64_t bits = 0;
@@ -226,8 +223,7 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   return out->number != NULL;
 }
 
-/* ---- numbers of a node's inputs and results
- * --------------------------------------------------------------------- */
+/* ---- numbers of a node's inputs and results ------------------------------------------------- */
 
 double *ox_numbers_room(ox_net *g, int64_t n) {
   if (n > OX_FOLDED || n > OX_FOLDED_IN_ALL - g->folded) return NULL;

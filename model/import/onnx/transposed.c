@@ -112,8 +112,7 @@ static bool make_ranks(ox_net *g, ox_value *v, const bool *slides) {
   return are_ranks(g, v, slides) || ox_copy(g, v, v->name);
 }
 
-/* ---- windows that do not overlap
- * ------------------------------------------------------------------------------ */
+/* ---- windows that do not overlap ------------------------------------------------------------ */
 /* Whether each element of the result is of one window: the sum is one product, of the input's
  * places by channels and the weights of a channel as a row. */
 static bool is_product(int64_t groups, int n, const spread *s) {

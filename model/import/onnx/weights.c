@@ -51,8 +51,7 @@ typedef struct {
   uint64_t head, bytes; /* of header and table; of the file */
 } writing;
 
-/* ---- data in other files
- * -------------------------------------------------------------------------------------- */
+/* ---- data in other files -------------------------------------------------------------------- */
 /* The value of a key of external data; NULL: it has none. */
 static const char *external(const Onnx__TensorProto *t, const char *key) {
   for (size_t i = 0; i < t->n_external_data; i++)
@@ -164,9 +163,7 @@ static bool find_external(const writing *w, const char *name, const Onnx__Tensor
          ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
 }
 
-/* ---- numbers
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 static bool open_numbers(const writing *w, const char *name, const Onnx__TensorProto *t, int64_t n,
                          numbers *x) {
   const size_t each = ox_bytes_of(t->data_type);
@@ -233,9 +230,7 @@ static double next_held(held *h, int64_t i) {
   return shift - ox_next_number(&h->of[2].read) * factor;
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------------------------- */
 static int type_of(const writing *w, const ox_tensor *t) {
   if (w->type != INT8) return w->type;
   return t->bits == 0 || t->bits > 8 ? FLOAT32 : t->no_sign ? UINT8 : INT8;

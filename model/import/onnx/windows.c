@@ -158,8 +158,7 @@ static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides 
   return 2 + all->n;
 }
 
-/* ---- convolutions
- * --------------------------------------------------------------------------------------------- */
+/* ---- convolutions --------------------------------------------------------------------------- */
 
 /* Channels: `groups` groups of `in` input and `out` output channels. */
 typedef struct {
@@ -244,9 +243,7 @@ static bool conv(ox_net *g) {
          ox_add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
 }
 
-/* ---- pooling
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- pooling -------------------------------------------------------------------------------- */
 
 /* Whether the window's element is inside the axis; NULL if all are, or out of memory. */
 static ox_expr *within(ox_net *g, const slide *s) {

@@ -59,8 +59,7 @@ static const ProtobufCFieldDescriptor *described(const ProtobufCMessageDescripto
   return f->wire == LENGTH ? protobuf_c_message_descriptor_get_field(what, f->number) : NULL;
 }
 
-/* ---- what is wrong
- * -------------------------------------------------------------------------------------------- */
+/* ---- what is wrong -------------------------------------------------------------------------- */
 
 typedef enum { FINE, BROKEN, CUT, DEEP, ZERO } fault;
 
@@ -81,8 +80,7 @@ static fault look(const ProtobufCMessageDescriptor *what, const uint8_t *p, cons
   return found;
 }
 
-/* ---- without numbers
- * ------------------------------------------------------------------------------------------ */
+/* ---- without numbers ------------------------------------------------------------------------ */
 
 /* What is written so far; NULL: it is only counted. */
 typedef struct {
@@ -171,9 +169,7 @@ const uint8_t *ox_piece(const ox_net *g, const Onnx__TensorProto *t, unsigned nu
   return *n ? g->bytes + last_of(t, PLACE + number) : NULL;
 }
 
-/* ---- the model
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------ */
 
 static Onnx__ModelProto *unpack(const uint8_t *file, size_t len) {
   copy c = {.file = file};

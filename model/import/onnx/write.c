@@ -10,9 +10,7 @@
 
 enum { LONGEST = 80, TURNS = 3 }; /* longest name, including the end; turn_of */
 
-/* ---- names
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static bool is_function(const char *name) {
   static const char *const words[] = {"exp",    "log",  "sqrt", "tanh",  "erf",   "sigmoid",
@@ -93,8 +91,7 @@ static void dim(const ox_net *g, tf_page *p, int d) {
               g->dim[d].nth + 1);
 }
 
-/* ---- expressions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ---------------------------------------------------------------------------- */
 
 static void index_of(const ox_net *g, tf_page *p, const ox_index *x) {
   bool any = false;
@@ -174,9 +171,7 @@ static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
   if (at < least || at == 0) tf_page_add(p, ")");
 }
 
-/* ---- sections
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- sections ------------------------------------------------------------------------------- */
 
 static bool is_used(const ox_net *g, int d) {
   for (int i = 0; i < g->n_ops; i++) {

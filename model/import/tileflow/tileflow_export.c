@@ -48,10 +48,11 @@ static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
 static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   bool ok = true;
-  tf_page_add(p,
-              "# Written by tileflow export: workload %s.  TileFlow counts every point of every op "
-              "alike.\nproblem:\n  io:\n",
-              wl->name);
+  tf_page_add(
+      p,
+      "# Written by tileflow export: workload %s.  TileFlow counts every point of every op alike.\n"
+      "problem:\n  io:\n",
+      wl->name);
   write_names(x, false, p);
   write_names(x, true, p);
   tf_page_add(p, "  dimensions: [");
@@ -116,8 +117,7 @@ static bool check_passed(ex_case *x, int z, int scope, int home) {
       if (x->tree->nodes[i].level == home && x->tree->nodes[i].bypass[k].tensor == z)
         ok = tf_fail(x->diags, x->tree->nodes[i].bypass[k].at, TF_E_BYPASS,
                      "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not "
-                     "bypass it; leave the "
-                     "bypass out",
+                     "bypass it; leave the bypass out",
                      x->wl->tensors[z].name, x->arch->memories[home].name);
   return ok;
 }

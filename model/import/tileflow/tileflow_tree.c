@@ -41,8 +41,7 @@ static void check_product(ti_case *c, int op, int dim) {
   if (last && c->dims[dim].extent && product > c->dims[dim].extent)
     ti_warn(c, last->at,
             "the factors of '%.40s' multiply to %lld on the way to op '%.40s', its size is %lld: "
-            "here the last step "
-            "is partial%s",
+            "here the last step is partial%s",
             c->dims[dim].name, (long long)product, c->ops[op]->name, (long long)c->dims[dim].extent,
             c->exact_loops ? "; TileFlow refuses it" : "");
 }
@@ -77,8 +76,7 @@ static bool check_names(ti_case *c, const ti_node *n, names *v) {
     if (met == 1)
       ti_warn(c, l->at,
               "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here "
-              "each is open "
-              "by itself",
+              "each is open by itself",
               l->name);
     if (met < 2 && v->n < MAX_NAMES && !add_name(c, v, l)) return false;
   }

@@ -147,8 +147,7 @@ static bool read_component(walk *w, const tf_ynode *const *v) {
   if (l.instances != w->x * w->y || l.mesh_x != w->x)
     return tf_fail(w->c->diags, l.at, TF_E_FANOUT,
                    "the attributes of '%.40s' give it %lld instances (meshX %lld), its place %lld "
-                   "(meshX %lld): 0.4 "
-                   "writes them as `spatial`",
+                   "(meshX %lld): 0.4 writes them as `spatial`",
                    l.name, (long long)l.instances, (long long)l.mesh_x, (long long)(w->x * w->y),
                    (long long)w->x);
   return tl_add_level(w->c, &l) &&

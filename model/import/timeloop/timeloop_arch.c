@@ -96,8 +96,8 @@ static bool check_meshes(tl_case *c) {
                 tl_along(l, true) % tl_along(up, true) == 0;
     if (!even)
       ok = tf_fail(c->diags, l->at, TF_E_FANOUT,
-                   "%lld instances of '%.40s' (meshX %lld) do not spread evenly "
-                   "below %lld of '%.40s' (meshX %lld)",
+                   "%lld instances of '%.40s' (meshX %lld) do not spread evenly below %lld of "
+                   "'%.40s' (meshX %lld)",
                    (long long)l->instances, l->name, (long long)tl_along(l, false),
                    (long long)up->instances, up->name, (long long)tl_along(up, false));
   }

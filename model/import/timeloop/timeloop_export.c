@@ -51,8 +51,8 @@ static bool write_problem(ex_case *x, tf_page *p) {
   const tf_op *op = &wl->ops[0];
   bool ok = true;
   tf_page_add(p,
-              "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    "
-              "name: %s\n    dimensions: [",
+              "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n"
+              "  shape:\n    name: %s\n    dimensions: [",
               wl->name, op->name);
   for (int d = 0; d < op->n_dims; d++)
     tf_page_add(p, "%s%s", d ? ", " : "", wl->dims[op->dims[d]].name);
@@ -233,16 +233,16 @@ static void write_leak(double pj, tf_page *p) {
 }
 
 static void write_ert(const ex_case *x, tf_page *p) {
-  tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n  version: "
-                 "0.3\n  tables:\n");
+  tf_page_add(p, "# Written by tileflow export: pJ per element, and per point.\nERT:\n"
+                 "  version: 0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
     const double k = ex_elements(x, l) / (double)ex_block(x, l);
     table_name(x, l, p);
     tf_page_add(p,
-                "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: "
-                "write, arguments: {}, energy: "
-                "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
+                "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n"
+                "    - {name: write, arguments: {}, energy: %.17g}\n"
+                "    - {name: update, arguments: {}, energy: %.17g}\n",
                 m->read_pj / k, m->write_pj / k, m->write_pj / k);
     write_leak(m->leak_pj, p);
   }

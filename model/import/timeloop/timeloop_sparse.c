@@ -45,8 +45,7 @@ static bool read_format_name(tl_case *c, const tf_ynode *node, const char **as) 
     }
   return tf_fail(c->diags, node->at, TF_E_RANGE,
                  "no format '%.30s' here: UOP (offsets), CP (coordinates), B (a bitmask), UB (one "
-                 "beside all values), "
-                 "RLE (run lengths) or U (uncompressed)",
+                 "beside all values), RLE (run lengths) or U (uncompressed)",
                  node->text);
 }
 
@@ -192,8 +191,7 @@ static int server_of(tl_case *c, const tf_ynode *target, int at, int z, bool *ti
   if (in && (c->problem.space[z].output || c->level[at].nest.bypass[z])) {
     tf_fail(c->diags, target->at, TF_E_SHAPE,
             "'%.40s' passes tiles of '%.40s' to '%.40s': rules here are of tiles that are fetched "
-            "to be read from what "
-            "the memory keeps, or of what units are served with, at '%.40s'",
+            "to be read from what the memory keeps, or of what units are served with, at '%.40s'",
             c->level[at].name, target->text, in->name, in->name);
     return -2;
   }

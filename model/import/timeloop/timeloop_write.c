@@ -76,8 +76,8 @@ void tl_write_architecture(const tl_case *c, tf_page *out) {
     tf_page_add(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
   if (c->level[0].word_bits) tf_page_add(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
   if (c->technology) tf_page_add(out, "  technology: %" PRId64 " nm\n", c->technology);
-  tf_page_add(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n "
-                   " memories:\n");
+  tf_page_add(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n"
+                   "  memories:\n");
   for (int i = 0; i < c->n_levels; i++) {
     if (c->level[i].kind == TL_COMPUTE) tf_page_add(out, "  compute:\n");
     if (c->level[i].kind != TL_SPREAD) write_level(c, i, out);

@@ -67,8 +67,7 @@ static cut_outcome part_left(tf_cutting *c, int op) {
     if (!left->n_parts[r]) {
       tf_fail(c->diags, left->at[r], TF_E_OUTPUT,
               "this does not count through the rank: on the left are dims, or sums like 2*h + a "
-              "with a below 2, which "
-              "meet each coordinate once");
+              "with a below 2, which meet each coordinate once");
       return CUT_NEVER;
     }
     for (int i = 0; i < left->n_parts[r]; i++) {

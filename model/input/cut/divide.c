@@ -63,8 +63,7 @@ static cut_outcome fail_read(const tf_cutting *c, const cut_asker *by) {
   const tf_tensor *z = &c->wl->tensors[by->read->tensor];
   tf_fail(c->diags, by->at, TF_E_INDEX,
           "'%.60s' is made in parts, as a dim of it is cut, and this reads across them: divide "
-          "alike, or in a network read "
-          "a view of it",
+          "alike, or in a network read a view of it",
           z->name);
   tf_note(c->diags, z->at, "made here");
   const tf_op *op = &c->wl->ops[z->producer];
@@ -89,8 +88,7 @@ static cut_outcome fail_floor(const tf_cutting *c, const tf_affine *rest, int64_
   say_rest(c, rest, text, sizeof text);
   tf_fail(c->diags, by->at, TF_E_INDEX,
           "divided by %lld this leaves %.90s, which runs over %lld .. %lld, past a multiple of "
-          "%lld: it is affine in no "
-          "parts of its dims",
+          "%lld: it is affine in no parts of its dims",
           (long long)m, text, (long long)reach[0], (long long)reach[1], (long long)m);
   return CUT_NEVER;
 }

@@ -160,10 +160,9 @@ static bool read_banner(reading *r) {
     while (k < 5 && words[i][k] && !word_is(r->at, to, words[i][k]))
       k++;
     if (k == 5 || !words[i][k])
-      return tf_fail(
-          r->d, loc_of(r, r->at, to), TF_E_SYNTAX,
-          "read here: matrix, coordinate, pattern, real, integer or complex, general, symmetric, "
-          "skew-symmetric or hermitian");
+      return tf_fail(r->d, loc_of(r, r->at, to), TF_E_SYNTAX,
+                     "read here: matrix, coordinate, pattern, real, integer or complex, general, "
+                     "symmetric, skew-symmetric or hermitian");
     if (i == 2) r->values = values[k];
     r->mirrored = k > 0;
     r->at = to;

@@ -52,14 +52,12 @@ const tf_table tf_arch_table = {"the architecture", ROWS(arch_keys),
                                 "clock_hz word_bits technology_nm overlap core multiprocessor"};
 const tf_table tf_memory_table = {
     "a memory", ROWS(memory_keys),
-    "mesh capacity_words word_bits read_bw write_bw one_port multicast reduce "
-    "double_buffered read_pj write_pj energy_from_table hop_pj latency issue area_um2 "
-    "area_given"};
+    "mesh capacity_words word_bits read_bw write_bw one_port multicast reduce double_buffered "
+    "read_pj write_pj energy_from_table hop_pj latency issue area_um2 area_given"};
 const tf_table tf_part_table = {"a part of a memory", ROWS(part_keys), ""};
 const tf_table tf_unit_table = {
     "a compute unit", ROWS(unit_keys),
-    "kinds below mesh rate pj energy_from_table multicast reduce pipeline area_um2 "
-    "area_given"};
+    "kinds below mesh rate pj energy_from_table multicast reduce pipeline area_um2 area_given"};
 const tf_table tf_core_table = {"a core", ROWS(core_keys), ""};
 const tf_table tf_multiprocessor_table = {"a multiprocessor", ROWS(multiprocessor_keys), ""};
 

@@ -40,11 +40,9 @@ static const struct {
     {"energies",
      "\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"object\", \"additionalProperties\": false, "
      "\"required\": [\"read\", \"write\"], \"properties\": {\"read\": {\"type\": \"string\"}, "
-     "\"write\": "
-     "{\"type\": \"string\"}, \"drain\": {\"type\": \"string\"}}}]"},
-    {"ways",
-     "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\"read\": {\"$ref\": "
-     "\"#/$defs/number\"}, \"write\": {\"$ref\": \"#/$defs/number\"}}"},
+     "\"write\": {\"type\": \"string\"}, \"drain\": {\"type\": \"string\"}}}]"},
+    {"ways", "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\"read\": "
+             "{\"$ref\": \"#/$defs/number\"}, \"write\": {\"$ref\": \"#/$defs/number\"}}"},
     {"energy", "\"type\": \"string\""},
     {"time", "\"$ref\": \"#/$defs/number\""},
     {"flag", "\"type\": \"boolean\""},
@@ -59,22 +57,17 @@ static const struct {
     {"count", "\"$ref\": \"#/$defs/number\""},
     {"cost", "\"$ref\": \"#/$defs/number\""},
     {"bytes", "\"$ref\": \"#/$defs/number\""},
-    {"tensors",
-     "\"anyOf\": [{\"const\": \"*\"}, {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": "
-     "\"string\"}}]"},
+    {"tensors", "\"anyOf\": [{\"const\": \"*\"}, {\"type\": \"array\", \"minItems\": 1, \"items\": "
+                "{\"type\": \"string\"}}]"},
     {"packing",
      "\"enum\": [\"uncompressed\", \"bitmask\", \"run-length\", \"coordinate\", \"offsets\"]"},
     {"formats",
      "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
-     "\"required\": "
-     "[\"ranks\"], \"properties\": {\"tensors\": {\"$ref\": \"#/$defs/tensors\"}, \"ranks\": "
-     "{\"type\": \"array\", "
-     "\"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": \"#/$defs/packing\"}, {\"type\": "
-     "\"object\", "
-     "\"additionalProperties\": false, \"required\": [\"as\", \"bits\"], \"properties\": {\"as\": "
-     "{\"$ref\": "
-     "\"#/$defs/packing\"}, \"bits\": {\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": "
-     "\"#/$defs/energies\"}}}"},
+     "\"required\": [\"ranks\"], \"properties\": {\"tensors\": {\"$ref\": \"#/$defs/tensors\"}, "
+     "\"ranks\": {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [{\"$ref\": "
+     "\"#/$defs/packing\"}, {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
+     "[\"as\", \"bits\"], \"properties\": {\"as\": {\"$ref\": \"#/$defs/packing\"}, \"bits\": "
+     "{\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": \"#/$defs/energies\"}}}"},
     {"rules", "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/rule\"}"},
     {"points", "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/point\"}"},
     {"parts", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": {\"$ref\": "

@@ -99,15 +99,15 @@ static void check_timeloop_cases(void) {
 /* A memory without a Tile, words of several letters, areas, bandwidths of one port, a nest over two
  * Tiles. */
 static const char native[] =
-    "architecture:\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n  - {name: DRAM, bandwidth: "
-    "7}\n"
+    "architecture:\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
+    "  - {name: DRAM, bandwidth: 7}\n"
     "  - {name: L2, capacity: 4096, bandwidth: {read: 8, write: 4}, area: 0.5 mm2}\n"
     "  - {name: L1, mesh: [2, 2], capacity: 512}\n  - {name: RF, capacity: 32, word-bits: 8}\n"
     "  compute:\n  - {name: mac, ops: [mac], area: 100 um2, energy: 0.25 pJ}\n"
-    "workload:\n  dims: {row: 16, col: 12, red: 10}\n  ops:\n  - \"C[row, col] += A[row, red] * "
-    "B[3*red + 2*col]\"\n"
-    "mapping: |\n  DRAM for row=2\n    DRAM for col=3\n      L1 for row=4 spatial row=2@x col=2@y "
-    "bypass B\n"
+    "workload:\n  dims: {row: 16, col: 12, red: 10}\n  ops:\n"
+    "  - \"C[row, col] += A[row, red] * B[3*red + 2*col]\"\n"
+    "mapping: |\n  DRAM for row=2\n    DRAM for col=3\n"
+    "      L1 for row=4 spatial row=2@x col=2@y bypass B\n"
     "        RF for red=10 col=2\n          op C\n";
 
 static char *copy(const char *s) {
@@ -122,8 +122,9 @@ static void check_corners(void) {
   memcpy(l1, "L2 for row=4 spatial", 20); /* spread below L2; L1 has no Tile */
   if (CHECK(evaluate(&a, text)) && CHECK(back(&a, "timeloop", &b))) {
     free(a.text);
-    a.text = copy("DRAM for row=2 col=3\n  L2 for row=4 spatial row=2@x col=2@y bypass B\n    RF "
-                  "for red=10 col=2\n      op C\n");
+    a.text = copy("DRAM for row=2 col=3\n"
+                  "  L2 for row=4 spatial row=2@x col=2@y bypass B\n"
+                  "    RF for red=10 col=2\n      op C\n");
     same(&a, &b);
     CHECK(tf_arch_area(b.c.spec->arch, NULL) > 0.5e6);
   }
@@ -136,8 +137,8 @@ static void check_corners(void) {
 static const char chain[] =
     "architecture:\n  overlap: perfect\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
     "  - {name: Buffer, capacity: 65536, bandwidth: {read: 32, write: 32}, mesh: [2, 2]}\n"
-    "  - {name: Reg, capacity: 3, mesh: [4, 4]}\n  compute:\n  - {name: pe, ops: [mac, mul, add, "
-    "exp]}\n"
+    "  - {name: Reg, capacity: 3, mesh: [4, 4]}\n  compute:\n"
+    "  - {name: pe, ops: [mac, mul, add, exp]}\n"
     "workload:\n  dims: {m: 64, l: 32, k: 16, n: 8, p: 12, r: 3}\n  ops:\n"
     "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = C[m,l] * G[m]\n  - F[m,n] += E[m,l] * D[l,n]\n"
     "  - H[m,p] += Q[m,2*p + r] * R[r]\n"
@@ -149,11 +150,11 @@ static const char *const trees[] = {
     "        Buffer for n=8 l=32 spatial m=4@x\n          Reg for m=2\n            op F\n"
     "        Buffer for p=3 spatial m=4@x p=4@y\n          Reg for m=2 r=3\n            op H\n",
     "  DRAM for m=16\n    Seq keep C@Buffer E@Buffer\n"
-    "      DRAM for k=4\n        Buffer for l=32 spatial m=4@x k=4@y\n          Reg\n            "
-    "op C\n"
+    "      DRAM for k=4\n        Buffer for l=32 spatial m=4@x k=4@y\n          Reg\n"
+    "            op C\n"
     "      Buffer for l=8 spatial m=4@x l=4@y\n        op E\n"
-    "      DRAM for l=2\n        Buffer for n=8 l=4 spatial m=4@x l=4@y\n          Reg\n           "
-    " op F\n"
+    "      DRAM for l=2\n        Buffer for n=8 l=4 spatial m=4@x l=4@y\n          Reg\n"
+    "            op F\n"
     "      Buffer for p=12 spatial m=4@x r=3@y\n        Reg\n          op H\n",
 };
 

@@ -103,8 +103,8 @@ static void check_layout(void) {
 static void check_refused(void) {
   test_case c =
       case_of("architecture:\n  memories:\n  - {name: D}\n  compute:\n  - {name: u, ops: [mac]}\n",
-              "workload:\n  dims: {m: 4, n: 8}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n  - \"Y[m] "
-              "+= Z[m] * A[m,n]\"\n");
+              "workload:\n  dims: {m: 4, n: 8}\n  ops:\n  - \"Z[m] += A[m,n] * B[n]\"\n"
+              "  - \"Y[m] += Z[m] * A[m,n]\"\n");
   const tf_search_opts o = {.exportable = "timeloop", .budget = {.max_evals = 10}};
   tf_search_result *r = tf_search_run(c.spec->arch, c.spec->workload, NULL, &o, c.d);
   CHECK(!r && tf_diags_errors(c.d) > 0 && tf_diags_at(c.d, 0)->code == TF_E_SHAPE);

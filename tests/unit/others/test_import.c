@@ -139,26 +139,26 @@ static void check_directives(void) {
       "    subtree:\n    - name: PE[0..3]\n      local:\n"
       "      - {name: RF, class: regfile, attributes: {depth: 16, width: 32, word-bits: 8}}\n"
       "      - {name: mac, class: intmac}\n"
-      "problem:\n  shape:\n    dimensions: [P, R]\n    coefficients: [{name: Wstride, default: "
-      "1}]\n"
+      "problem:\n  shape:\n    dimensions: [P, R]\n"
+      "    coefficients: [{name: Wstride, default: 1}]\n"
       "    data-spaces:\n    - {name: I, projection: [[[P, Wstride], [R]]]}\n"
-      "    - {name: W, projection: [[[R]]]}\n    - {name: O, projection: [[[P]]], read-write: "
-      "true}\n"
+      "    - {name: W, projection: [[[R]]]}\n"
+      "    - {name: O, projection: [[[P]]], read-write: true}\n"
       "  instance: {P: 8, R: 3, Wstride: 2}\n"
       "mapping:\n- {target: DRAM, type: temporal, factors: [P=0, R=1], permutation: [R, P]}\n"
-      "- {target: DRAM, type: spatial, factors: P=4, split: 0}\n- {target: RF, type: bypass, "
-      "bypass: [W]}\n"
+      "- {target: DRAM, type: spatial, factors: P=4, split: 0}\n"
+      "- {target: RF, type: bypass, bypass: [W]}\n"
       "- {target: RF, type: temporal, factors: P=1 R=3}\n";
   static const char want[] =
       "# Imported from Timeloop's format.\n"
       "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n  word-bits: 8\n"
       "  technology: 45 nm\n"
       "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n"
-      "  - name: DRAM\n  - name: RF\n    mesh: [4, 1]\n    capacity: 64\n  compute:\n  - name: "
-      "mac\n"
+      "  - name: DRAM\n  - name: RF\n    mesh: [4, 1]\n    capacity: 64\n  compute:\n"
+      "  - name: mac\n"
       "    below: RF\n    ops: [mac]\n"
-      "workload:\n  name: problem\n  dims: {P: 8, R: 3}\n  ops:\n  - \"O[P] += I[2*P + R] * "
-      "W[R]\"\n"
+      "workload:\n  name: problem\n  dims: {P: 8, R: 3}\n  ops:\n"
+      "  - \"O[P] += I[2*P + R] * W[R]\"\n"
       "mapping: |\n  DRAM for P=2 spatial P=4@y\n    RF for R=3 bypass W\n      op O\n";
   tf_diags *d = tf_diags_new();
   tf_text t = {"text", text, sizeof text - 1};
@@ -193,8 +193,7 @@ static void check_dialects(void) {
   case_drop(&b);
 }
 
-/* ---- what Timeloop's front end and its mapper write --------------------------------------------
- */
+/* ---- what Timeloop's front end and its mapper write ------------------------------------------ */
 #define MACHINE(more)                                                                              \
   "architecture:\n  version: '0.4'\n  subtree:\n  - name: top\n    attributes: {version: '0.4', "  \
   "technology: 40nm, "                                                                             \
@@ -215,17 +214,16 @@ static void check_dialects(void) {
 static const char dump[] = "dumped_by_timeloop_front_end: true\n" MACHINE(
     ", meshX: 4, meshY: 1") "architecture_constraints: {targets: [{target: Buf, type: temporal, "
                             "factors: R=3}]}\n"
-                            "problem:\n  version: '0.4'\n  shape:\n    name: ''\n    dimensions: "
-                            "[C, M, R, P]\n    "
-                            "coefficients: []\n    data_spaces:\n"
+                            "problem:\n  version: '0.4'\n  shape:\n    name: ''\n"
+                            "    dimensions: [C, M, R, P]\n    coefficients: []\n"
+                            "    data_spaces:\n"
                             "    - {name: W, projection: [[[C]], [[M]], [[R]]], read_write: "
                             "false}\n"
                             "    - {name: I, projection: [[[C]], [[R], [P]]], read_write: false}\n"
                             "    - {name: O, projection: [[[M]], [[P]]], read_write: true}\n"
                             "  instance: {C: 2, M: 4, R: 3, P: 12, H: 14, Hpad: 1, densities: {}}\n"
-                            "compound_components: {version: '0.4', classes: []}\nmapping: "
-                            "[]\nmapper: {algorithm: "
-                            "random}\n";
+                            "compound_components: {version: '0.4', classes: []}\n"
+                            "mapping: []\nmapper: {algorithm: random}\n";
 static const char dump_map[] =
     "mapping:\n- {target: Buf, type: datatype, keep: [W, I, O], bypass: []}\n"
     "- {target: spread, type: datatype, keep: [], bypass: [W, I, O]}\n"
@@ -255,14 +253,13 @@ static void check_dump(void) {
       "# read by estimators of energy and area alone: n_banks 2, nports 2, num_ports 2, "
       "multiplier_width 8\n"
       "# without effect here: section mapper, has_power_gating false, power_gated_at null, "
-      "min_utilization 0, "
-      "allow_overbooking false and 5 more\n"
-      "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n  word-bits: "
-      "16\n"
-      "  technology: 40 nm\n  overlap: perfect   # Timeloop takes the longest of compute and each "
-      "memory\n"
-      "  memories:\n  - name: Dram\n  - name: Buf\n    mesh: [4, 1]\n    capacity: 64\n  "
-      "compute:\n  - name: mac\n"
+      "min_utilization 0, allow_overbooking false and 5 more\n"
+      "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n"
+      "  word-bits: 16\n"
+      "  technology: 40 nm\n"
+      "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n"
+      "  memories:\n  - name: Dram\n  - name: Buf\n    mesh: [4, 1]\n    capacity: 64\n"
+      "  compute:\n  - name: mac\n"
       "    below: Buf\n    ops: [mac]\n"
       "workload:\n  name: problem\n  dims: {C: 2, M: 4, R: 3, P: 12}\n  ops:\n"
       "  - \"O[M, P] += W[C, M, R] * I[C, R + P]\"\n"
@@ -394,11 +391,11 @@ static void check_instances(void) {
 /* Products of one and of three operands, and last steps as Timeloop prints them: K = 2 x 5 + 2. */
 static void check_operands(void) {
   static const char problem[] =
-      "problem:\n  shape:\n    dimensions: [I, J, K]\n    data-spaces:\n    - {name: A, "
-      "projection: [I, K]}\n"
+      "problem:\n  shape:\n    dimensions: [I, J, K]\n    data-spaces:\n"
+      "    - {name: A, projection: [I, K]}\n"
       "%s    - {name: Z, projection: [I, J], read-write: true}\n  instance: {I: 4, J: 4, K: 12}\n"
-      "mapping:\n- {target: Dram, type: temporal, factors: [I=1, J=1, K=3], permutation: [K, J, "
-      "I]}\n"
+      "mapping:\n"
+      "- {target: Dram, type: temporal, factors: [I=1, J=1, K=3], permutation: [K, J, I]}\n"
       "- {target: spread, type: spatial, factors: J=4}\n"
       "- {target: Buf, type: temporal, factors: \"I=4 J=1 K=5,2\", permutation: IJK}\n";
   static const struct {

@@ -51,9 +51,7 @@ struct kernel_live {
   pthread_t watcher;
 };
 
-/* ---- versions
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- versions ------------------------------------------------------------------------------- */
 static version *version_new(const kernel_live_table *table) {
   version *v = calloc(1, sizeof *v);
   if (v) v->table = table, v->file = -1;
@@ -89,9 +87,7 @@ static int version_pack(version *v, const kernel_args *weights) {
   return v->packed ? v->table->pack(weights, v->packed, bytes) : kernel_no_memory;
 }
 
-/* ---- calls
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 static room *take_room(version *v) {
   const size_t bytes = v->table->workspace();
   for (int i = 0; i < SPARE; i++) {
@@ -142,8 +138,7 @@ static void replace(kernel_live *live, version *v) {
   version_free(old);
 }
 
-/* ---- a new version
- * ---------------------------------------------------------------------------------------------- */
+/* ---- a new version -------------------------------------------------------------------------- */
 /* A copy that nobody can change any more; -1: none. */
 static int copy_of(const char *path, struct stat *seen) {
   char part[65536];
@@ -288,9 +283,7 @@ static void *watch(void *of) {
   return NULL;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 static char *path_of(const char *folder, const char *name) {
   const size_t n = strlen(folder) + strlen(name) + 2;
   char *path = malloc(n);

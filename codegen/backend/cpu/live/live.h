@@ -41,8 +41,7 @@ int kernel_live_look(kernel_live *live);
 long kernel_live_version(const kernel_live *live);
 long kernel_live_refused(const kernel_live *live);
 
-/* ---- for live.c, try.c and next.so
- * ------------------------------------------------------------------------------ */
+/* ---- for live.c, try.c and next.so ---------------------------------------------------------- */
 /* A version: kernel, its arguments without their type. */
 typedef struct {
   int layout;            /* of this table */

@@ -127,8 +127,7 @@ int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   return row;
 }
 
-/* ---- what is chosen beyond borders
- * ------------------------------------------------------------------------------- */
+/* ---- what is chosen beyond borders ---------------------------------------------------------- */
 
 /* By how much a step of the dim moves expression i, a sum of dims times numbers; dim -1: what it is
  * where all are 0. */

@@ -193,9 +193,7 @@ static void in_turn(prefetching *a, const ir_body *b) {
     prefetch(a, b, all[i], all[(i + 1) % n], b->s[all[(i + 1) % n]]);
 }
 
-/* ---- windows
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- windows -------------------------------------------------------------------------------- */
 
 static int64_t words_of(const lowering *w, int z) {
   return w->p->buffers[w->p->buffer_of[z]].role == IR_ARGUMENT

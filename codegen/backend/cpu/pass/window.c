@@ -122,9 +122,7 @@ static bool is_window(const lowering *w, const ir_stmt *s) {
   return can && any;
 }
 
-/* ---- maps
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
   bool at = true;
@@ -174,8 +172,7 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   return can && any;
 }
 
-/* ---- fours of bytes
- * -------------------------------------------------------------------------------------------- */
+/* ---- fours of bytes ------------------------------------------------------------------------- */
 
 /* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read
  * i, and nowhere else. */

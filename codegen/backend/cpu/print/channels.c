@@ -41,9 +41,7 @@ static int64_t panel_step(const c_printer *c, const tf_op *op, const cpu_product
   return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
-/* ---- panels
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- panels --------------------------------------------------------------------------------- */
 
 /* Opens the loops over groups; `g_` is where a group begins. */
 static void open_groups(c_printer *c, const tf_op *op, const cpu_product *p) {
@@ -171,9 +169,7 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   c_close(c, opened);
 }
 
-/* ---- the nest
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the nest ------------------------------------------------------------------------------- */
 
 /* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {

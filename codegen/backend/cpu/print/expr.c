@@ -302,8 +302,7 @@ void c_step_of(c_printer *c, int buffer, int dim) {
   step_in(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer], -1, dim);
 }
 
-/* ---- expressions
- * ----------------------------------------------------------------------------------- */
+/* ---- expressions ---------------------------------------------------------------------------- */
 
 static void expression(c_printer *c, const tf_op *op, int i, int skip);
 
@@ -527,9 +526,7 @@ bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
   return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
 }
 
-/* ---- where what a mask leaves of a box ends: asked of its data while the kernel runs
- * -------------------------------
- */
+/* ---- where what a mask leaves of a box ends: asked of its data while the kernel runs -------- */
 
 enum { RANK_MOST = 16 }; /* as an input's */
 

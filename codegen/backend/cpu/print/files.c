@@ -42,20 +42,17 @@ static const struct {
                  "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where "
                  "they are stored as outputs\n"
                  " * and where the instruction set multiplies bfloat16; to nearest even.  Within "
-                 "1e-2 of the norm of the "
-                 "outputs (test.c holds it)."},
+                 "1e-2 of the norm of the outputs (test.c holds it)."},
     [IR_F16] = {"float16 (IEEE binary16, as uint16_t)",
                 "inputs as they are, intermediates and sums in float32, rounded to float16 where "
-                "they are stored as "
-                "outputs\n * and where they are multiplied; to nearest even.  Within 2e-3 of the "
-                "norm of the outputs "
-                "(test.c holds it)."},
+                "they are stored as outputs\n"
+                " * and where they are multiplied; to nearest even.  Within 2e-3 of the norm of "
+                "the outputs (test.c holds it)."},
     [IR_F8] = {"float8 (e4m3, as uint8_t) or float32, as said below",
                "inputs as they are, intermediates and outputs in float32; products of two inputs "
-               "are summed by tensor "
-               "cores,\n * with fewer bits than float32 has, and on Hopper in parts of 128, which "
-               "are added up in "
-               "float32.  Within 1e-2 of the norm of the outputs (test.c holds it)."},
+               "are summed by tensor cores,\n"
+               " * with fewer bits than float32 has, and on Hopper in parts of 128, which are "
+               "added up in float32.  Within 1e-2 of the norm of the outputs (test.c holds it)."},
     [IR_I8] = {"int8, int32 or float32, as said below",
                "products of two inputs are summed in int32 without error; all else in float32, "
                "within 1e-5 of the norm of\n"
@@ -68,9 +65,8 @@ static void accuracy(FILE *out, const c_package *k) {
   if (k->p->machine.data == IR_F32 && p && p->maps >> IR_BLOCK & 1)
     fprintf(out,
             "a thread's float32 sums take in one term after the other: n terms of one sign are off "
-            "by 3e-8 n of their sum "
-            "at most,\n * long sums by more than the %s of the norm of the outputs that test.c "
-            "allows.\n",
+            "by 3e-8 n of their sum at most,\n"
+            " * long sums by more than the %s of the norm of the outputs that test.c allows.\n",
             k->within ? k->within : "1e-5");
   else
     fprintf(out, "%s\n", said[k->p->machine.data].accuracy);
@@ -107,8 +103,8 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
 static void dense(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out,
-          "\n/* Strides of arrays without gaps%s. */\nstatic inline void %s_dense(%s_args *args) "
-          "{\n  (void)args;\n",
+          "\n/* Strides of arrays without gaps%s. */\n"
+          "static inline void %s_dense(%s_args *args) {\n  (void)args;\n",
           c_packs(k) ? "; nothing is packed" : "", k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -139,7 +135,8 @@ static void packing(FILE *out, const c_package *k) {
 
 static const char *spreading(const c_package *k) {
   return ir_has_parallel(&k->p->body)
-             ? "\n * Compiled with OpenMP it spreads its outermost independent loops over "
+             ? "\n"
+               " * Compiled with OpenMP it spreads its outermost independent loops over "
                "omp_get_max_threads() threads.  After a call, a child of\n"
                " * fork() that calls it may wait forever (GNU's OpenMP does not survive fork): "
                "call it in the parent or in children, or exec."
@@ -163,40 +160,33 @@ static bool has_exp(const tf_workload *wl) {
 /* How infinities, NaN and subnormal numbers are treated. */
 static void ends_of_range(FILE *out, const c_package *k) {
   fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max "
-        "and min, max= and min= "
-        "and relu are C's fmax\n"
+        "and min, max= and min= and relu are C's fmax\n"
         " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); "
-        "select takes NaN for "
-        "true.\n",
+        "select takes NaN for true.\n",
         out);
   if (has_exp(workload(k)))
     fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38); of an "
-          "element less the "
-          "maximum of "
-          "its row,\n * as in softmax, 0 below -69.3147 (7.9e-31).\n",
+          "element less the maximum of its row,\n"
+          " * as in softmax, 0 below -69.3147 (7.9e-31).\n",
           out);
   if (ir_has(&k->p->body, IR_DIVIDE))
     fputs(" * Rows are divided by their sum behind the product they go through, so that there "
-          "values above 3.4e38 / "
-          "(length of a row) may overflow.\n",
+          "values above 3.4e38 / (length of a row) may overflow.\n",
           out);
   if (k->p->machine.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
     fprintf(out,
             " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below "
-            "1.2e-38) as 0, and give 0 "
-            "for subnormal\n"
+            "1.2e-38) as 0, and give 0 for subnormal\n"
             " * sums; the other instruction sets keep them.\n",
             k->n_isas ? ", where they are chosen," : "");
   if (k->tiles && has_isa(k, "sme"))
     fputs(" * SME: Linux, and vectors in streaming mode as long as the kernel was made for; a call "
-          "has the tiles to "
-          "itself: what its caller\n"
+          "has the tiles to itself: what its caller\n"
           " * left in them is saved where TPIDR2_EL0 says, as Arm's ABI asks.\n",
           out);
   else if (k->tiles)
     fputs(" * AMX: a call sets the tiles as it needs them and releases them; what the caller had "
-          "in tiles or in their "
-          "configuration is lost.\n",
+          "in tiles or in their configuration is lost.\n",
           out);
 }
 
@@ -250,8 +240,7 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
           "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it "
-          "before or after; NULL: "
-          "the call\n"
+          "before or after; NULL: the call\n"
           " * allocates and frees them. */\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
           n, n, n);
@@ -285,11 +274,10 @@ void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
   fprintf(out,
           "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which "
-          "the test runs under, may "
-          "be set.\n"
+          "the test runs under, may be set.\n"
           "# ANY: for any computer, so that test and bench can say what theirs lacks.\n"
-          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\nALL = "
-          "%s%s$(ANY)\nLIBS = %s%s-lm\n"
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\n"
+          "ALL = %s%s$(ANY)\nLIBS = %s%s-lm\n"
           "OBJECTS = kernel.o",
           several ? "" : k->isa->flags, several || !*k->isa->flags ? "" : " ", k->source->libraries,
           *k->source->libraries ? " " : "");
@@ -340,42 +328,39 @@ void c_cmake(FILE *out, const c_package *k) {
             "find_library(MICRO %s REQUIRED)\nfind_library(BLAS blas REQUIRED)\n"
             "target_link_libraries(%s PUBLIC ${MICRO} ${BLAS} ${CMAKE_DL_LIBS} pthread m)\n",
             k->source->cmake, k->name);
-  fprintf(
-      out,
-      "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC "
-      "OpenMP::OpenMP_C)\nendif()\n"
-      "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
-      "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
-      "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
-      k->name, k->name, k->name, k->name, k->name, k->name);
+  fprintf(out,
+          "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n"
+          "  target_link_libraries(%s PUBLIC OpenMP::OpenMP_C)\nendif()\n"
+          "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
+          "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
+          "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
+          k->name, k->name, k->name, k->name, k->name, k->name);
 }
 
 /* How it is replaced as it runs. */
 static void readme_live(FILE *out, const c_package *k) {
   if (!k->o->live) return;
   fprintf(out,
-          "## While better ones are looked for\n\n    #include \"live.h\"\n    ...\n    %s_live "
-          "*live = "
-          "%s_live_open(\"this folder\", 1);\n    if (%s_live_run(live, &args) != %s_done) ...\n\n"
+          "## While better ones are looked for\n\n    #include \"live.h\"\n    ...\n"
+          "    %s_live *live = %s_live_open(\"this folder\", 1);\n"
+          "    if (%s_live_run(live, &args) != %s_done) ...\n\n"
           "    make -f live.mk && cc -o program program.c liblive.a -fopenmp -lm -ldl -pthread\n\n"
           "`tileflow tune` with `--serve` and this folder then gives the program each faster "
-          "kernel as it is found "
-          "(`live.h`).\n\n",
+          "kernel as it is found (`live.h`).\n"
+          "\n",
           k->name, k->name, k->name, k->name);
 }
 
 static void readme_measured(FILE *out, const c_package *k) {
   if (!k->o->n_measured) return;
   fprintf(out,
-          "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where "
-          "these files were "
+          "\n## Measured\n\n"
+          "The fastest of %d kernels of the model's best mappings, timed where these files were "
           "written: what a caller waits\n"
           "for, by the clock (of kernels of one thread by its processor time, which is the same "
-          "where nothing else runs); "
-          "the least of three\n"
-          "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | "
-          "measured, us "
-          "|\n|--:|--:|--:|\n",
+          "where nothing else runs); the least of three\n"
+          "medians.  `make bench && ./bench` repeats it.\n\n"
+          "| model's rank | predicted, us | measured, us |\n|--:|--:|--:|\n",
           k->o->n_measured);
   for (int i = 0; i < k->o->n_measured; i++) {
     const tf_measured *m = &k->o->measured[i];
@@ -418,16 +403,14 @@ void c_readme(FILE *out, const c_package *k) {
     fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
         "    make bench    compiles; ./bench times it, by the clock, and says how many threads it "
-        "has and their "
-        "processor "
-        "time\n\n"
+        "has and their processor time\n"
+        "\n"
         "`kernel.h` says what the arguments are.\n\n",
         out);
   if (*linked)
     fprintf(out,
             "Products of float32 come from %s, where it has them: link with `%s`.  It keeps the "
-            "code it makes for all "
-            "of the\n"
+            "code it makes for all of the\n"
             "process; calls may still run at once.\n\n",
             k->source->name, linked);
   readme_call(out, k);
@@ -451,13 +434,11 @@ void c_readme(FILE *out, const c_package *k) {
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
   fputs(".\n", out);
   if (c_packs(k) && k->must)
-    fprintf(
-        out,
-        "\n%" PRId64
-        " of them are for weights as the kernel reads them, laid out in each call.  For many calls "
-        "with the same weights, `%s_pack`\n"
-        "does it once.\n",
-        k->must, k->name);
+    fprintf(out,
+            "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each "
+            "call.  For many calls with the same weights, `%s_pack`\n"
+            "does it once.\n",
+            k->must, k->name);
   else if (c_packs(k))
     fprintf(
         out,
@@ -472,8 +453,9 @@ static void manifest_tensors(FILE *out, const c_package *k) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
     fprintf(out,
-            "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": "
-            "\"row-major\", \"shape\": [",
+            "%s\n"
+            "    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": \"row-major\", "
+            "\"shape\": [",
             any ? "," : "", t->name, c_is_input(t) ? "input" : "output",
             c_type_name(c_argument_type(k->p, z)));
     for (int r = 0; r < t->rank; r++)
@@ -510,7 +492,8 @@ static void manifest_measured(FILE *out, const c_package *k) {
   const tf_measured *all = k->o->measured;
   if (!k->o->n_measured) return;
   fprintf(out,
-          ",\n  \"measured\": {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": %.9g, "
+          ",\n"
+          "  \"measured\": {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": %.9g, "
           "\"kernels\": [",
           all[k->o->chosen].rank, all[k->o->chosen].predicted, all[k->o->chosen].measured);
   for (int i = 0; i < k->o->n_measured; i++) {

@@ -343,8 +343,7 @@ void c_body(c_printer *c, const ir_body *b) {
   }
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------ */
+/* ---- the file ------------------------------------------------------------------------------- */
 
 static const char helpers[] =
     "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
@@ -353,14 +352,11 @@ static const char helpers[] =
     "yes : no; }\n"
     "/* Where element x of a row stands that holds its phases one after the other. */\n"
     "static inline int64_t equal_part(int64_t n, int64_t most) { const int64_t parts = n > most ? "
-    "(n + most - 1) / "
-    "most : 1; return (n + parts - 1) / parts; }\n"
+    "(n + most - 1) / most : 1; return (n + parts - 1) / parts; }\n"
     "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * "
-    "block * step + i % "
-    "block; }\n"
+    "block * step + i % block; }\n"
     "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * "
-    "words + x / stride; "
-    "}\n"
+    "words + x / stride; }\n"
     "/* Whether the n bounds are those that were kept; they are afterwards. */\n"
     "static inline int same_box(int64_t *kept, const int64_t *now, int n) {\n"
     "  int same = 1;\n"
@@ -371,8 +367,7 @@ static const char helpers[] =
     "  return same;\n"
     "}\n"
     "/* The greater, the smaller; b where a is not a number.  In one instruction, for sums (which "
-    "start as numbers and "
-    "stay so) and limits. */\n"
+    "start as numbers and stay so) and limits. */\n"
     "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
     "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
     "/* The same of any two, as C's fmaxf and fminf have it: the other one where one is not a "
@@ -440,8 +435,8 @@ static void can_run(FILE *out, const c_package *k) {
   fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n",
           (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
   fprintf(out,
-          "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n#define "
-          "PLAIN\n#endif\n",
+          "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n"
+          "#define PLAIN\n#endif\n",
           k->isa->plain);
 }
 
@@ -452,8 +447,8 @@ static void entry(c_printer *c, const c_package *k) {
   bool spreads = ir_has_parallel(&c->p->body);
   if (k->n_isas)
     fprintf(c->out,
-            "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t "
-            "bytes);\n",
+            "\nsize_t %s_workspace(void);\n"
+            "int %s(const %s_args *args, void *workspace, size_t bytes);\n",
             f, f, n);
   if (c_asks_isa(k)) can_run(c->out, k);
   fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
@@ -585,8 +580,8 @@ static bool keeps(const ir_program *p) {
 /* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like
  * are made of what these break. */
 static const char strict[] =
-    "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || "
-    "(defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n"
+    "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) "
+    "&& __FINITE_MATH_ONLY__ > 0)\n"
     "#error \"compile without -ffast-math, -Ofast, -funsafe-math-optimizations and "
     "-ffinite-math-only: exp, infinities and NaN come out wrong with them\"\n"
     "#endif\n";
@@ -649,13 +644,12 @@ bool c_kernel_c(FILE *out, c_package *k) {
         " for %s.  Written by tileflow; see README.md. */\n"
         "#if defined(__GNUC__) && !defined(__clang__)\n"
         "/* no-tree-pre: it takes loops' first steps apart, and they stay scalar.  peel-loops, "
-        "which -O3 has: "
-        "without it gcc\n"
+        "which -O3 has: without it gcc\n"
         "   12 computes wrong addresses for what vectors leave of a short row deep in loops. */\n"
         "#pragma GCC optimize(\"no-tree-pre\", \"peel-loops\")\n#endif\n"
-        "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, "
-        "where it is off "
-        "*/\n#endif\n"
+        "#if defined(__GNUC__)\n"
+        "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, where it is off */\n"
+        "#endif\n"
         "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
         "#include \"%s\"\n",
         k->isa->name, k->parts);

@@ -55,10 +55,10 @@ static void print_entry(FILE *out, const c_package *k) {
                 : "enum { SAME = sizeof(%s_args) };\n\n",
           n);
   fprintf(out,
-          "static int run(const void *from, const void *packed, void *workspace, size_t bytes) {\n "
-          " %s_args args;\n"
-          "  memset(&args, 0, sizeof args);\n  memcpy(&args, from, SAME);\n%s"
-          "  return %s(&args, workspace, bytes);\n}\n\n",
+          "static int run(const void *from, const void *packed, void *workspace, size_t bytes) {\n"
+          "  %s_args args;\n"
+          "  memset(&args, 0, sizeof args);\n  memcpy(&args, from, SAME);\n"
+          "%s  return %s(&args, workspace, bytes);\n}\n\n",
           n, packs ? "  args.packed = packed;\n" : "  (void)packed;\n", n);
   if (packs)
     fprintf(out,
@@ -68,8 +68,8 @@ static void print_entry(FILE *out, const c_package *k) {
             n, n);
   else
     fputs("static size_t packed_bytes(void) { return 0; }\n\n"
-          "static int pack(const void *from, void *packed, size_t bytes) {\n  (void)from;\n  "
-          "(void)packed;\n"
+          "static int pack(const void *from, void *packed, size_t bytes) {\n"
+          "  (void)from;\n  (void)packed;\n"
           "  (void)bytes;\n  return 0;\n}\n\n",
           out);
   fprintf(out,
@@ -96,16 +96,14 @@ static const char *kind(ir_type t) {
 static void print_tensors(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   const bool narrow = k->p->machine.data == IR_BF16;
-  fputs("/* The arrays of a call, as try.c draws them. */\n#include <math.h>\n#include "
-        "<stddef.h>\n#include "
-        "<stdint.h>\n\n",
+  fputs("/* The arrays of a call, as try.c draws them. */\n#include <math.h>\n"
+        "#include <stddef.h>\n#include <stdint.h>\n\n",
         out);
   c_numbers(out, wl, k->p->machine.data);
-  fputs("enum { FLOAT32, BFLOAT16, INT8, UINT8, INT32 };\nstatic const struct {\n  const char "
-        "*name;\n"
-        "  size_t at, words; /* at: of the pointer, in the arguments */\n  int type, written, "
-        "number; /* by which "
-        "number() knows it */\n} tensors[] = {\n",
+  fputs("enum { FLOAT32, BFLOAT16, INT8, UINT8, INT32 };\nstatic const struct {\n"
+        "  const char *name;\n"
+        "  size_t at, words; /* at: of the pointer, in the arguments */\n"
+        "  int type, written, number; /* by which number() knows it */\n} tensors[] = {\n",
         out);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -115,9 +113,10 @@ static void print_tensors(FILE *out, const c_package *k) {
             kind(c_argument_type(k->p, z)), !c_is_input(t), z);
   }
   fprintf(out,
-          "};\n\n/* Each of two versions may be so far from the sum in double that test.c makes: "
-          "relative to the norm. "
-          "*/\n#define WITHIN (2 * %s)\n",
+          "};\n\n"
+          "/* Each of two versions may be so far from the sum in double that test.c makes: "
+          "relative to the norm. */\n"
+          "#define WITHIN (2 * %s)\n",
           k->within ? k->within
           : narrow  ? "1e-2"
                     : "1e-5");

@@ -41,17 +41,16 @@ static void table(FILE *out, const c_package *k) {
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     fprintf(out,
-            "size_t %s_%s_workspace(void);\nint %s_%s(const %s_args *args, void *workspace, size_t "
-            "bytes);\n"
+            "size_t %s_%s_workspace(void);\n"
+            "int %s_%s(const %s_args *args, void *workspace, size_t bytes);\n"
             "static int has_%s(void) { return %s; }\n\n",
             n, isa, n, isa, n, isa, k->isas[i]->has);
   }
-  fprintf(
-      out,
-      "/* Best first. */\nstatic const struct {\n  const char *isa;\n  int (*has)(void);\n  size_t "
-      "(*workspace)(void);\n"
-      "  int (*run)(const %s_args *, void *, size_t);\n} rows[] = {\n",
-      n);
+  fprintf(out,
+          "/* Best first. */\nstatic const struct {\n  const char *isa;\n"
+          "  int (*has)(void);\n  size_t (*workspace)(void);\n"
+          "  int (*run)(const %s_args *, void *, size_t);\n} rows[] = {\n",
+          n);
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     fprintf(out, "  {\"%s\", has_%s, %s_%s_workspace, %s_%s},\n", isa, isa, n, isa, n, isa);

@@ -128,8 +128,7 @@ void c_together(c_printer *c, const ir_stmt *s) {
   c_close(c, open);
 }
 
-/* ---- streams
- * ------------------------------------------------------------------------------------------ */
+/* ---- streams -------------------------------------------------------------------------------- */
 
 /* Whether neighbours along the output's last dim have the same element of the buffer. */
 static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {

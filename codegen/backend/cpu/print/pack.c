@@ -183,8 +183,7 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1 + p->pairs.keep);
 }
 
-/* ---- panels that a caller may have
- * ------------------------------------------------------------------------- */
+/* ---- panels that a caller may have ---------------------------------------------------------- */
 
 bool c_offers(const c_printer *c, const cpu_product *p) {
   return c->offers && p->way == CPU_PAIRS && p->pairs.panels >= 0;
@@ -351,8 +350,7 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1 + kept);
 }
 
-/* ---- the box of b with its borders
- * ------------------------------------------------------------------------ */
+/* ---- the box of b with its borders ---------------------------------------------------------- */
 
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const cpu_product *p, int rank) {
@@ -594,8 +592,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
   fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
 }
 
-/* ---- rows of a for all settings of the dims outside
- * --------------------------------------------------------- */
+/* ---- rows of a for all settings of the dims outside ----------------------------------------- */
 
 static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *ref = &op->reads[p->a];

@@ -6,8 +6,7 @@
 #include "codegen/backend/cpu/print/files.h"
 #include "codegen/intrin/tile.h"
 
-/* ---- the block product
- * ------------------------------------------------------------------------------------------ */
+/* ---- the block product ---------------------------------------------------------------------- */
 
 static void store(FILE *out, int rows, int across, bool part) {
   for (int i = 0; i < rows; i++)
@@ -17,8 +16,7 @@ static void store(FILE *out, int rows, int across, bool part) {
       if (part)
         fprintf(out,
                 "    if (n > %d * LANES) vec_store_part(%s, add ? vec_add(vec_load_part(%s, "
-                "rest_%d), s%d_%d) : "
-                "s%d_%d, rest_%d);\n",
+                "rest_%d), s%d_%d) : s%d_%d, rest_%d);\n",
                 j, at, at, j, i, j, i, j, j);
       else
         fprintf(out, "    vec_store(%s, add ? vec_add(vec_load(%s), s%d_%d) : s%d_%d);\n", at, at,
@@ -48,14 +46,14 @@ static void store_sums(FILE *out, int rows, int across) {
 static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   const int across = p->sparse.across, rows = p->sparse.rows;
   fprintf(out,
-          "\nstatic APART void %s_tile(int64_t blocks, const float *v, const int32_t *at, const "
-          "float *b, int64_t "
-          "pitch, float *c, int64_t c_m, int64_t n, int add) {\n",
+          "\n"
+          "static APART void %s_tile(int64_t blocks, const float *v, const int32_t *at, const "
+          "float *b, int64_t pitch, float *c, int64_t c_m, int64_t n, int add) {\n",
           name);
   clear_sums(out, rows, across);
   fprintf(out,
-          "  for (int64_t g = 0; g < blocks; g++, v += %d) {\n    const float *y = b + at[g] * "
-          "pitch;\n",
+          "  for (int64_t g = 0; g < blocks; g++, v += %d) {\n"
+          "    const float *y = b + at[g] * pitch;\n",
           p->sparse.block * p->sparse.of);
   fprintf(out, "    for (int e = 0; e < %d; e++, y += pitch) {\n", p->sparse.of);
   for (int j = 0; j < across; j++)
@@ -72,9 +70,9 @@ static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
 static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
   const int across = p->sparse.across, n = p->sparse.n;
   fprintf(out,
-          "\nstatic APART void %s_%d(int64_t blocks, const float *v, const uint8_t *at, const "
-          "float *b, int64_t pitch, "
-          "float *c, int64_t c_m, int64_t n, int add) {\n",
+          "\n"
+          "static APART void %s_%d(int64_t blocks, const float *v, const uint8_t *at, const float "
+          "*b, int64_t pitch, float *c, int64_t c_m, int64_t n, int add) {\n",
           name, rows);
   clear_sums(out, rows, across);
   fprintf(out, "  for (int64_t g = 0; g < blocks; g++, v += %d, at += %d, b += %d * pitch) {\n", n,
@@ -82,8 +80,8 @@ static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
   fprintf(out, "    for (int e = 0; e < %d; e++) {\n", n);
   for (int i = 0; i < rows; i++) {
     fprintf(out,
-            "      const vec x%d = vec_splat(v[%lld + e]);\n      const float *const y%d = b + "
-            "at[%lld + e] * pitch;\n",
+            "      const vec x%d = vec_splat(v[%lld + e]);\n"
+            "      const float *const y%d = b + at[%lld + e] * pitch;\n",
             i, (long long)(i * p->sparse.each), i, (long long)(i * p->sparse.each));
     for (int j = 0; j < across; j++)
       fprintf(out, "      s%d_%d = vec_fma(x%d, vec_load(y%d + %d * LANES), s%d_%d);\n", i, j, i, i,
@@ -103,8 +101,7 @@ static void rows_of(FILE *out, const cpu_product *p, const char *name) {
   for (int by = rows; by > 0; by = by > 1 ? 1 : 0)
     fprintf(out,
             "      for (int64_t i = %s; i < %s; i += %d) %s_%d(blocks, v + first + i * %lld, at + "
-            "first + i * %lld, from, "
-            "pitch, c + i * c_m + j, c_m, n, add || p > 0);\n",
+            "first + i * %lld, from, pitch, c + i * c_m + j, c_m, n, add || p > 0);\n",
             by == rows ? "0" : "whole", by == rows ? "whole" : "n_m", by, name, by, each, each);
 }
 
@@ -113,8 +110,8 @@ static void rows_of_blocks(FILE *out, const cpu_product *p, const char *name) {
           "      for (int64_t i = 0; i < n_m; i += %d) {\n"
           "        const int32_t *const of = start + p / %lld * part + i / %d;\n"
           "        for (int64_t r = 0; r < %d; r += %d) %s_tile(of[1] - of[0], v + (int64_t)of[0] "
-          "* %d + r, at + of[0], "
-          "from, pitch, c + (i + r) * c_m + j, c_m, n, add || p > 0);\n      }\n",
+          "* %d + r, at + of[0], from, pitch, c + (i + r) * c_m + j, c_m, n, add || p > 0);\n"
+          "      }\n",
           p->sparse.block, (long long)p->sparse.deep, p->sparse.block, p->sparse.block,
           p->sparse.rows, name, p->sparse.block * p->sparse.of);
 }
@@ -125,20 +122,20 @@ static void block(FILE *out, const cpu_product *p, const char *name) {
   enum { FEW = 8 };
   const int across = p->sparse.across;
   const long long deep = p->sparse.deep;
-  fprintf(
-      out,
-      "\nstatic APART void %s(int64_t n_m, int64_t n_n, int64_t n_k, const float *v, %s, int64_t "
-      "part, const float *b, int64_t b_k, float *c, int64_t c_m, int add, float *room) {\n"
-      "  for (int64_t j = 0; j < n_n; j += %d * LANES)\n    for (int64_t p = 0; p < n_k; p += "
-      "%lld) {\n"
-      "      const int64_t n = least(%d * LANES, n_n - j), d = least(%lld, n_k - p);\n"
-      "      const int lays = n_m >= %d || n < %d * LANES;\n"
-      "      for (int64_t i = 0; lays && i < d; i++) {\n"
-      "        float *const to = room + i * %d * LANES;\n"
-      "        memcpy(to, b + (p + i) * b_k + j, (size_t)n * sizeof *to);\n"
-      "        for (int64_t x = n; x < %d * LANES; x++) to[x] = 0;\n      }\n",
-      name, p->sparse.block ? "const int32_t *start, const int32_t *at" : "const uint8_t *at",
-      across, deep, across, deep, FEW, across, across, across);
+  fprintf(out,
+          "\n"
+          "static APART void %s(int64_t n_m, int64_t n_n, int64_t n_k, const float *v, %s, int64_t "
+          "part, const float *b, int64_t b_k, float *c, int64_t c_m, int add, float *room) {\n"
+          "  for (int64_t j = 0; j < n_n; j += %d * LANES)\n"
+          "    for (int64_t p = 0; p < n_k; p += %lld) {\n"
+          "      const int64_t n = least(%d * LANES, n_n - j), d = least(%lld, n_k - p);\n"
+          "      const int lays = n_m >= %d || n < %d * LANES;\n"
+          "      for (int64_t i = 0; lays && i < d; i++) {\n"
+          "        float *const to = room + i * %d * LANES;\n"
+          "        memcpy(to, b + (p + i) * b_k + j, (size_t)n * sizeof *to);\n"
+          "        for (int64_t x = n; x < %d * LANES; x++) to[x] = 0;\n      }\n",
+          name, p->sparse.block ? "const int32_t *start, const int32_t *at" : "const uint8_t *at",
+          across, deep, across, deep, FEW, across, across, across);
   fprintf(out,
           "      const float *const from = lays ? room : b + p * b_k + j;\n"
           "      const int64_t pitch = lays ? %d * LANES : b_k;\n",
@@ -165,8 +162,7 @@ static const char *block_product(FILE *out, tf_micro *u, const cpu_product *p) {
   return name;
 }
 
-/* ---- the nest and its panels
- * ------------------------------------------------------------------------------------ */
+/* ---- the nest and its panels ---------------------------------------------------------------- */
 
 /* Values from one part of k to the next; of blocks, rows of them. */
 static int64_t part_of(const c_printer *c, const tf_op *op, const cpu_product *p) {
@@ -199,15 +195,15 @@ static void pack_blocks(c_printer *c, const tf_op *op, const cpu_product *p) {
           p->sparse.deep, all, of, at, block * of);
   fprintf(c->out,
           "          for (int64_t d_%s = row; d_%s < row + %d; d_%s++)\n"
-          "            for (int64_t d_%s = from; d_%s < from + %d; d_%s++) {\n              const "
-          "float x = ",
+          "            for (int64_t d_%s = from; d_%s < from + %d; d_%s++) {\n"
+          "              const float x = ",
           m, m, block, m, k, k, of, k);
   c_element_as(c, op, p->a, IR_F32);
   fprintf(c->out,
-          ";\n              v[(d_%s - from) * %d + d_%s - row] = x;\n              any |= x != "
-          "0.0f;\n            }\n"
-          "          column[many] = (int32_t)(from - part);\n          many += any;\n        }\n   "
-          "   }\n"
+          ";\n              v[(d_%s - from) * %d + d_%s - row] = x;\n"
+          "              any |= x != 0.0f;\n            }\n"
+          "          column[many] = (int32_t)(from - part);\n          many += any;\n"
+          "        }\n      }\n"
           "    start[next] = many;\n  }\n",
           k, block, m);
 }
@@ -224,8 +220,8 @@ void c_pack_sparse(c_printer *c, const cpu_pack *pack) {
                 deep = p->sparse.deep, at = c->offset[p->sparse.panels];
   const int n = p->sparse.n, of = p->sparse.of;
   if (ir_has_parallel(&c->p->body))
-    fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static) reduction(| : "
-          "broken)\n#endif\n",
+    fputs("#if defined(_OPENMP)\n"
+          "#pragma omp parallel for schedule(static) reduction(| : broken)\n#endif\n",
           c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", m, m, rows, m);
@@ -328,8 +324,7 @@ void c_sparse(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* ---- arguments that break the pattern
- * --------------------------------------------------------------------------- */
+/* ---- arguments that break the pattern ------------------------------------------------------- */
 
 static const cpu_product *product_at(const ir_program *p, int i) {
   const bool ours = p->notes[i]->of == &cpu_no_note; /* another target has packs of its own */
@@ -372,11 +367,10 @@ void c_misfit_h(FILE *out, const c_package *k) {
   fprintf(out,
           ".  A call with more returns\n"
           " * %s_bad_pattern, as does one that packs; %s_misfit then returns the argument's name, "
-          "and in `at` the "
-          "coordinates of the\n"
+          "and in `at` the coordinates of the\n"
           " * first element too many; NULL: there is none.  What a zero would have been multiplied "
-          "by is not read: it "
-          "may be infinite,\n * or no number. */\n"
+          "by is not read: it may be infinite,\n"
+          " * or no number. */\n"
           "const char *%s_misfit(const %s_args *args, int64_t at[2]);\n\n",
           k->name, k->name, k->name, k->name);
 }
@@ -405,9 +399,7 @@ void c_misfit(FILE *out, const c_package *k) {
   fputs("  return NULL;\n}\n", out);
 }
 
-/* ---- tests
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- tests ---------------------------------------------------------------------------------- */
 
 static const char drawn[] =
     "static unsigned long long drawn(unsigned long long i) {\n"
@@ -415,21 +407,18 @@ static const char drawn[] =
     "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n  return u ^ u >> 29;\n}\n\n";
 static const char kept[] =
     "/* Whether element i is one of the n of every m along a rank that are not zero: those of the "
-    "n least numbers "
-    "drawn. */\n"
+    "n least numbers drawn. */\n"
     "static int kept(unsigned long long i, unsigned long long step, unsigned long long extent, "
-    "unsigned n, unsigned m) "
-    "{\n"
-    "  const unsigned long long at = i / step % extent % m, first = i - at * step;\n  unsigned "
-    "before = 0;\n"
+    "unsigned n, unsigned m) {\n"
+    "  const unsigned long long at = i / step % extent % m, first = i - at * step;\n"
+    "  unsigned before = 0;\n"
     "  for (unsigned e = 0; e < m; e++) before += drawn(first + e * step) < drawn(i);\n"
     "  return before < n;\n}\n\n";
 static const char kept_block[] =
     "/* Whether element i is in a block, high by across, of which the number drawn is less than "
     "`least` of 2^24. */\n"
     "static int kept_block(unsigned long long i, unsigned long long wide, unsigned high, unsigned "
-    "across, unsigned "
-    "least) {\n"
+    "across, unsigned least) {\n"
     "  return drawn(i / wide / high * (wide / across) + i % wide / across) >> 40 < least;\n}\n\n";
 
 void c_kept_text(FILE *out, const c_package *k) {
@@ -472,15 +461,15 @@ static void spoil(FILE *out, const c_package *k, const tf_tensor *z) {
           "    for (int64_t x = 0; x <= %" PRId64 "; x++) k_%s[%s] = 1;\n"
           "    const char *const of = %s_misfit(&args, at);\n"
           "    if (!of || strcmp(of, \"%s\") || at[%d] != %" PRId64
-          " || at[%d] != row || %s(&args, workspace, bytes) "
-          "!= %s_bad_pattern)\n      puts(\"%s: an element too many is not found\"), bad = 1;\n",
+          " || at[%d] != row || %s(&args, workspace, bytes) != %s_bad_pattern)\n"
+          "      puts(\"%s: an element too many is not found\"), bad = 1;\n",
           row, name, z->name, n, z->name, at, name, z->name, r, n, 1 - r, name, name, z->name);
   if (c_packs(k))
     fprintf(out,
             "    void *room_for_it = room(%s_packed(), 1);\n"
             "    if (%s_pack(&args, room_for_it, %s_packed()) != %s_bad_pattern) puts(\"%s: an "
-            "element too many is "
-            "packed\"), bad = 1;\n    free(room_for_it);\n",
+            "element too many is packed\"), bad = 1;\n"
+            "    free(room_for_it);\n",
             name, name, name, name, z->name);
   fprintf(out, "    for (int64_t x = 0; x <= %" PRId64 "; x++) k_%s[%s] = 0;\n  }\n", n, z->name,
           at);

@@ -70,8 +70,7 @@ static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
          c_runs_along(c, op, op->dims[open], true);
 }
 
-/* ---- as vectors
- * ------------------------------------------------------------------------------------------- */
+/* ---- as vectors ----------------------------------------------------------------------------- */
 
 static bool unpadded(const tf_tensor *z) {
   for (int r = 0; r < z->rank; r++)

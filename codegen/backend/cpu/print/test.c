@@ -117,8 +117,8 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op, bool
 }
 
 static const char includes[] =
-    "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
-    "<stdlib.h>\n#include <string.h>\n\n";
+    "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+    "#include <string.h>\n\n";
 static const char fetch[] =
     "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
     "static inline double fetch(const double *x, int rank, ...) {\n"
@@ -156,8 +156,8 @@ static const char bf16_text[] =
  */
 static const char f16_text[] =
     "static float of_f16(uint16_t h) {\n"
-    "  int e = h >> 10 & 31;\n  float v = ldexpf((float)(e ? (h & 1023) + 1024 : h & 1023), (e ? e "
-    ": 1) - 25);\n"
+    "  int e = h >> 10 & 31;\n"
+    "  float v = ldexpf((float)(e ? (h & 1023) + 1024 : h & 1023), (e ? e : 1) - 25);\n"
     "  if (e == 31) v = h & 1023 ? NAN : INFINITY;\n  return h >> 15 ? -v : v;\n}\n\n"
     "static uint16_t to_f16(float v) {\n"
     "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
@@ -169,14 +169,16 @@ static const char half_text[] =
     "  return fabs(v) < 0x1p-14 ? rint(v * 0x1p24) * 0x1p-24 : v;\n}\n\n";
 
 /* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
-static const char f8_text[] = "static float of_f8(uint8_t h) {\n"
-                              "  int e = h >> 3 & 15;\n  float v = ldexpf((float)(e ? (h & 7) + 8 "
-                              ": h & 7), (e ? e : 1) - 10);\n"
-                              "  if ((h & 127) == 127) v = NAN;\n  return h >> 7 ? -v : v;\n}\n\n"
-                              "static uint8_t to_f8(float v) {\n"
-                              "  int e;\n  frexpf(fabsf(v), &e);\n  if (v == 0 || e < -5) e = -5;\n"
-                              "  return (uint8_t)((v < 0) << 7 | (((e + 6) << 3) + "
-                              "(int)rintf(ldexpf(fabsf(v), 4 - e)) - 8));\n}\n\n";
+static const char f8_text[] =
+    "static float of_f8(uint8_t h) {\n"
+    "  int e = h >> 3 & 15;\n"
+    "  float v = ldexpf((float)(e ? (h & 7) + 8 : h & 7), (e ? e : 1) - 10);\n"
+    "  if ((h & 127) == 127) v = NAN;\n  return h >> 7 ? -v : v;\n}\n\n"
+    "static uint8_t to_f8(float v) {\n"
+    "  int e;\n  frexpf(fabsf(v), &e);\n  if (v == 0 || e < -5) e = -5;\n"
+    "  return (uint8_t)((v < 0) << 7 | (((e + 6) << 3) + (int)rintf(ldexpf(fabsf(v), 4 - e)) - "
+    "8));\n"
+    "}\n\n";
 
 static bool positive(uint32_t kinds) {
   bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
@@ -474,12 +476,11 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
     fprintf(out,
             "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64
             "; i++) {\n"
-            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n      if ((isnan(a) && "
-            "isnan(b)) || (isinf(a) && "
-            "a == b)) continue;\n"
+            "      const double a = %sonce_%s[i]%s, b = %sk_%s[i]%s;\n"
+            "      if ((isnan(a) && isnan(b)) || (isinf(a) && a == b)) continue;\n"
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
-            "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n  }\n "
-            " free(once_%s);\n",
+            "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n"
+            "  }\n  free(once_%s);\n",
             spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name,
             behind(type), share_of(k, type), t->name, how, t->name);
   }
@@ -519,8 +520,8 @@ static void packed_again(FILE *out, const c_package *k) {
           k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   keep_outputs(out, k);
   fprintf(out,
-          "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return "
-          "2;\n",
+          "  memset(workspace, 0xff, bytes);\n"
+          "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n",
           k->name, k->name);
   (streams(&k->p->body) ? close_outputs : same_outputs)(out, k, "with packed arguments");
   fputs("  free(packed);\n  args.packed = NULL;\n", out);
@@ -606,14 +607,13 @@ void c_test_c(FILE *out, const c_package *k) {
   c_reference_ops(out, wl, halves_of(k));
   hold_ranges(out, wl);
   fprintf(out,
-          "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  "
-          "memset(workspace, 0xff, bytes);\n"
+          "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n"
+          "  memset(workspace, 0xff, bytes);\n"
           "  bad = %s(&args, workspace, bytes);\n"
           "  if (bad == %s_no_isa || bad == %s%s) {\n%s  }\n"
           "  if (bad != %s_done) return 2;\n"
           "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != "
-          "%s_bad_argument) return "
-          "2;\n",
+          "%s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles",
           k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name, k->name);
   if (c_packs(k)) packed_again(out, k);
@@ -652,8 +652,8 @@ static double flops(const tf_workload *wl, const tf_result *counted) {
 /* A kernel of one thread stays on the core where it is, which it shares with others if these cannot
  * go elsewhere. */
 static const char pinned_head[] =
-    "#if defined(__linux__)\n#define _GNU_SOURCE\n#include <sched.h>\n#else\n#define "
-    "_POSIX_C_SOURCE 200809L\n#endif\n";
+    "#if defined(__linux__)\n#define _GNU_SOURCE\n#include <sched.h>\n#else\n"
+    "#define _POSIX_C_SOURCE 200809L\n#endif\n";
 static const char pinned[] =
     "static int begin(void) {\n#if defined(__linux__)\n  cpu_set_t here;\n"
     "  const int core = sched_getcpu();\n  CPU_ZERO(&here);\n"
@@ -693,28 +693,24 @@ void c_bench_c(FILE *out, const c_package *k) {
     snprintf(
         packs, sizeof packs,
         "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
-        "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    "
-        "args.packed = "
-        "packed;\n",
+        "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n"
+        "    args.packed = packed;\n",
         k->name, k->name, k->name);
   fputs("/* Times ", out), c_plain_text(out, wl->name);
   fprintf(out,
           ": what a caller waits for, by the clock, and beside it the processor time of all "
-          "threads; medians of the "
-          "rounds, "
-          "after one\n * that warms up; where arguments can be packed, both ways.  ./bench "
-          "[ROUNDS] */\n%s"
-          "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
-          "<time.h>\n\n#include \"kernel.h\"\n\n"
-          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  "
-          "clock_gettime(CLOCK_MONOTONIC, "
-          "&t);\n"
+          "threads; medians of the rounds, after one\n"
+          " * that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n"
+          "%s#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+          "#include <time.h>\n\n#include \"kernel.h\"\n\n"
+          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n"
+          "  clock_gettime(CLOCK_MONOTONIC, &t);\n"
           "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
-          "static double busy(void) {\n  struct timespec t;\n  "
-          "clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
-          "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n%s"
-          "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = "
-          "*(const double *)b;\n"
+          "static double busy(void) {\n  struct timespec t;\n"
+          "  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
+          "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
+          "%sstatic int later(const void *a, const void *b) {\n"
+          "  double x = *(const double *)a, y = *(const double *)b;\n"
           "  return (x > y) - (x < y);\n}\n\n"
           "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
           "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n",
@@ -727,27 +723,24 @@ void c_bench_c(FILE *out, const c_package *k) {
   c_kept_text(out, k);
   fprintf(out,
           "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
-          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double "
-          "took[ROUNDS], "
-          "worked[ROUNDS];\n  const int threads = begin();\n  "
-          "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n"
+          "  double took[ROUNDS], worked[ROUNDS];\n  const int threads = begin();\n"
+          "  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
           k->name, k->name);
   bench_arguments(out, k);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
           "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
-          "  for (int packs = 0; packs <= %d; packs++) {\n%s"
-          "    for (int r = 0; r < rounds; r++) {\n      double from = now(), begun = busy();\n    "
-          "  %s(&args, "
-          "workspace, bytes);\n"
+          "  for (int packs = 0; packs <= %d; packs++) {\n"
+          "%s    for (int r = 0; r < rounds; r++) {\n"
+          "      double from = now(), begun = busy();\n"
+          "      %s(&args, workspace, bytes);\n"
           "      worked[r] = busy() - begun;\n      took[r] = now() - from;\n    }\n"
           "    qsort(took, (size_t)rounds, sizeof *took, later);\n"
           "    qsort(worked, (size_t)rounds, sizeof *worked, later);\n"
           "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s, %%d thread%%s, %%.6g s of processor "
-          "time\\n\", packs ? \", packed "
-          "beforehand,\" : \"\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9, threads, threads "
-          "> 1 ? \"s\" : \"\", "
-          "worked[rounds / 2]);\n"
+          "time\\n\", packs ? \", packed beforehand,\" : \"\", took[rounds / 2], %.9g / "
+          "took[rounds / 2] / 1e9, threads, threads > 1 ? \"s\" : \"\", worked[rounds / 2]);\n"
           "  }\n  free(workspace);\n  return 0;\n}\n",
           k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl, k->o->result));
 }

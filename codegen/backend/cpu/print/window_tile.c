@@ -84,8 +84,7 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
-/* ---- bytes, up to four neighbours at a time
- * -------------------------------------------------------------------------- */
+/* ---- bytes, up to four neighbours at a time ------------------------------------------------- */
 
 /* How many neighbours a place of the window has. */
 static int beside_of(const c_window *w) {
@@ -132,9 +131,7 @@ static void take_neighbours(c_printer *c, const c_window *w, bool ask) {
   fputs(asked ? ", there) : ivec_zero();\n" : ", there);\n", c->out);
 }
 
-/* ---- places
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask) {
   const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
@@ -177,9 +174,7 @@ static void load_place(c_printer *c, const c_window *w, cpu_at at, bool *taken) 
   }
 }
 
-/* ---- sums
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static void value(c_printer *c, const c_window *w, int i, cpu_at at) {
   const tf_expr *e = &w->op->expr[i];
@@ -236,9 +231,7 @@ static void declare_sums(c_printer *c, const c_window *w) {
   }
 }
 
-/* ---- maps
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, int t);
 
@@ -324,9 +317,7 @@ static void finish(c_printer *c, const c_window *w) {
   }
 }
 
-/* ---- order
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 /* Places by where they read: apart along the last rank, then rank by rank, so that those that read
  * the same stand together. */

@@ -57,8 +57,7 @@ int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
   return span < extent ? span : extent;
 }
 
-/* ---- rows and columns
- * ------------------------------------------------------------------------------------ */
+/* ---- rows and columns ----------------------------------------------------------------------- */
 
 /* The dims of the output with several settings that one read has and the other has not; NULL: they
  * are not collected. Of digits beside another read's window a block has one setting. */
@@ -97,8 +96,7 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b) {
   return b->n > 0 && b->n <= CU_BOX_DIMS && b->column >= 0;
 }
 
-/* ---- how much
- * -------------------------------------------------------------------------------------------- */
+/* ---- how much ------------------------------------------------------------------------------- */
 
 typedef struct {
   const tf_workload *wl;

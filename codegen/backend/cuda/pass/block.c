@@ -6,9 +6,7 @@
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* ---- numbers
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 int64_t cu_value(const cu_values *v, ir_atom a) {
   for (int i = v->n - 1; i >= 0 && a.var >= 0; i--)
@@ -41,8 +39,7 @@ bool cu_let(cu_values *v, const ir_stmt *let) {
   return cu_set(v, let->let.var, expression(v, &let->let.expr));
 }
 
-/* ---- what they bring
- * --------------------------------------------------------------------------------------- */
+/* ---- what they bring ------------------------------------------------------------------------ */
 
 /* Waves that are looked at; the others are like them in the mean. */
 enum { MOST_WAVES = 8 };
@@ -107,8 +104,7 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
   free(own);
 }
 
-/* ---- what one brings
- * --------------------------------------------------------------------------------------- */
+/* ---- what one brings ------------------------------------------------------------------------ */
 
 static bool is_along(const ir_stack *t, int rank) {
   bool is = false;

@@ -4,8 +4,7 @@
 
 enum { BLOCKS = 2 };
 
-/* ---- what two blocks have in common
- * ---------------------------------------------------------------------- */
+/* ---- what two blocks have in common --------------------------------------------------------- */
 
 typedef struct {
   const ir_program *p;

@@ -128,8 +128,7 @@ static const tf_op *op_of(const block *b, const ir_stmt *s) {
   return &b->p->tree->workload->ops[s->op];
 }
 
-/* ---- what a block does
- * ----------------------------------------------------------------------------------- */
+/* ---- what a block does ---------------------------------------------------------------------- */
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
@@ -544,9 +543,7 @@ static void body(block *b, const ir_body *list, bool region) {
   }
 }
 
-/* ---- waves
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- waves ---------------------------------------------------------------------------------- */
 
 double cu_resident(const tf_multiprocessor *m, double registers, double shared) {
   const double most = registers < m->most ? registers : m->most;
@@ -699,8 +696,7 @@ static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) 
   return full * together(b, at_once, spilled) + last;
 }
 
-/* ---- memories outside of blocks
- * -------------------------------------------------------------------------- */
+/* ---- memories outside of blocks ------------------------------------------------------------- */
 
 /* Cycles in which a memory delivers so many bytes. */
 static double delivers(const tf_memory *m, double bytes) {

@@ -214,8 +214,8 @@ cu_counts cu_count(const ir_program *p, const ir_stmt *part) {
   return n;
 }
 
-/* ---- registers
- * ---------------------------------------------------------------------------------------------- At
+/* ---- registers ----------------------------------------------------------------------------------
+ * At
  * each statement the fragments that are live there, the operands that are in flight, and addresses;
  * the most of all. Each figure follows from how the kernel is printed.  No compiler is asked: it
  * would take seconds for each of hundreds of mappings, and a command gives the same kernel where
@@ -335,8 +335,7 @@ static bool find_live(lane *t) {
   return touches;
 }
 
-/* ---- one statement
- * --------------------------------------------------------------------------------------- */
+/* ---- one statement -------------------------------------------------------------------------- */
 
 static const tf_op *op_of(const lane *t, const ir_stmt *s) {
   return &t->p->tree->workload->ops[s->op];
@@ -477,8 +476,7 @@ static double of_copy(const lane *t, const ir_stmt *s) {
   return is_put_together(to) ? ARRAY + PLACE * places + each : 0;
 }
 
-/* ---- a part
- * ---------------------------------------------------------------------------------------------- */
+/* ---- a part --------------------------------------------------------------------------------- */
 
 static double of_leaf(const lane *t, int i) {
   const ir_stmt *s = t->leaf[i];

@@ -66,8 +66,7 @@ typedef struct {
 
 static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
 
-/* ---- what there is
- * --------------------------------------------------------------------------------------- */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 static bool has_output(const tf_op *op, int dim) {
   bool has = false;
@@ -190,8 +189,7 @@ static void bypass(const former *f, int group, bool all) {
   free(done);
 }
 
-/* ---- a group
- * --------------------------------------------------------------------------------------------- */
+/* ---- a group -------------------------------------------------------------------------------- */
 
 /* What the ops of a group do along a dim. */
 typedef struct {
@@ -500,9 +498,7 @@ static int tiles_above(former *f, int group, int parent) {
   return parent;
 }
 
-/* ---- an op
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- an op ---------------------------------------------------------------------------------- */
 
 static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]) {
   mesh[0] = mesh[1] = 1;
@@ -599,8 +595,7 @@ static void put_op(const former *f, int o, int parent) {
   tf_build_op(f->out, parent, o);
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static bool put_group(former *f, int group, int parent) {
   if (!find_blocks(f, group)) return false;
@@ -663,9 +658,7 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   return NULL;
 }
 
-/* ---- which
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- which ---------------------------------------------------------------------------------- */
 
 /* Whether blocks of the group may be of the size at hand.  Those of three warpgroups are for steps
  * of keys whose exponentials take as long as their products: up to 64 columns of these. */

@@ -467,8 +467,7 @@ bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WAR
 
 int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }
 
-/* ---- rows that products have in common
- * --------------------------------------------------------------------- */
+/* ---- rows that products have in common ------------------------------------------------------ */
 
 static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
   return &g->p->tree->workload->ops[t->s->op];

@@ -75,9 +75,7 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
   return ok;
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Rows along one dim that all have in common. */
 static bool find_rows(cu_region *g) {
@@ -122,8 +120,7 @@ static bool find_stack(cu_region *g) {
   return true;
 }
 
-/* ---- fragments
- * ------------------------------------------------------------------------------------------- */
+/* ---- fragments ------------------------------------------------------------------------------ */
 
 /* Finds the buffers that are not touched outside. */
 static void find_own(const cu_region *g) {
@@ -253,9 +250,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   return true;
 }
 
-/* ---- warps
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- warps ---------------------------------------------------------------------------------- */
 
 static int64_t split(int64_t length, int warps) {
   return cu_sides_up((length + warps - 1) / warps);
@@ -308,8 +303,7 @@ static bool find_columns(cu_region *g) {
   return ok;
 }
 
-/* ---- keys among warps
- * -------------------------------------------------------------------------------------- */
+/* ---- keys among warps ----------------------------------------------------------------------- */
 
 const ir_range *cu_keys_of(const cu_region *g) {
   for (int i = 0; i < g->keys->body.n; i++) {

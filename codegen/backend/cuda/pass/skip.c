@@ -68,8 +68,7 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
                    left ? (double)cut / (double)left : 0};
 }
 
-/* ---- regions of mma.sync
- * --------------------------------------------------------------------------------- */
+/* ---- regions of mma.sync -------------------------------------------------------------------- */
 
 /* How far a value goes in a step of the loop: the step's number, or a multiple of it; 0: it is
  * none. */

@@ -42,8 +42,7 @@ typedef struct {
 
 static const tf_op *op_at(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
 
-/* ---- what there is
- * --------------------------------------------------------------------------------------- */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 static bool moves(const split *t, ir_atom a) { return a.var >= 0 && t->moves[a.var]; }
 static bool is_outside(const split *t, const ir_range *r) {
@@ -307,8 +306,7 @@ static bool is_exact(const split *t) {
   return ok;
 }
 
-/* ---- what comes of it
- * ------------------------------------------------------------------------------------ */
+/* ---- what comes of it ----------------------------------------------------------------------- */
 
 /* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
 static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
@@ -535,9 +533,7 @@ static void put_together(split *t, int part) {
   lower_close(w, mark);
 }
 
-/* ---- which
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- which ---------------------------------------------------------------------------------- */
 
 /* The loop of the tree that a loop stems from; NULL: none. */
 static const tf_ploop *origin(const lowering *w, const ir_stmt *s) {

@@ -55,8 +55,7 @@ static lower_mark open_rows(const spmd *p) {
   return lower_open(w, &s->body);
 }
 
-/* ---- values of the loop's other steps
- * -------------------------------------------------------------------- */
+/* ---- values of the loop's other steps ------------------------------------------------------- */
 
 /* The number that an expression of numbers is, which are multiplied, added or divided; false: it is
  * none. */
@@ -97,9 +96,7 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
   return a;
 }
 
-/* ---- tiles
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- tiles ---------------------------------------------------------------------------------- */
 
 /* Ranges of the block in the piece; `to`: when the loop's variable is that (NULL: now).  Ranges are
  * moved, and not what indices make of them: a sum of two dims is a value of its own, which belongs
@@ -223,8 +220,7 @@ static bool has_moving(const cu_work *t) {
   return (t->side[0].tile && !t->side[0].lasting) || (t->side[1].tile && !t->side[1].lasting);
 }
 
-/* ---- products
- * -------------------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 /* Of stacked rows a warp has some in the middle of ranges that are the block's. */
 static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
@@ -474,8 +470,7 @@ static void in_ring(const spmd *p, const cu_work *t, int n) {
   lower_close(w, outside);
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void statements(spmd *p, ir_stmt *const *s, int n);
 

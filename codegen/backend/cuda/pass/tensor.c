@@ -199,8 +199,7 @@ void lower_cuda_tensor_rows(lowering *w) {
   whole(w, &w->p->body, true);
 }
 
-/* ---- product by product
- * ---------------------------------------------------------------------------------- */
+/* ---- product by product --------------------------------------------------------------------- */
 
 static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s) {
   return s->kind == IR_SAVE && s->op == nest->op &&

@@ -16,14 +16,13 @@ void cu_device_h(FILE *out, const c_package *k) {
           "the name. */\n"
           "#ifndef TILEFLOW_%s_DEVICE_H\n#define TILEFLOW_%s_DEVICE_H\n#include \"kernel.h\"\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-          "/* Bytes of device memory that a call needs; 0: the workspace may be NULL. */\nsize_t "
-          "%s_device_workspace(void);\n",
+          "/* Bytes of device memory that a call needs; 0: the workspace may be NULL. */\n"
+          "size_t %s_device_workspace(void);\n",
           n, n, n, n);
   fprintf(
       out,
       "/* Starts the kernel in the stream (a cudaStream_t) and returns at once; pointers of args "
-      "and workspace are "
-      "the device's.%s */\n"
+      "and workspace are the device's.%s */\n"
       "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream);\n\n"
       "#ifdef __cplusplus\n}\n#endif\n#endif\n",
       cu_has_groups(k->p)
@@ -37,31 +36,29 @@ void cu_makefile(FILE *out, const c_package *k) {
     fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC and "
           "NVCCFLAGS may be set.\n"
           "NVCC ?= nvcc\nARCH ?= sm_90a\nNVCCFLAGS ?= -O3\n"
-          "ALL = -std=c++17 -gencode arch=$(subst sm_,compute_,$(ARCH)),code=$(ARCH) "
-          "$(NVCCFLAGS)\n\n",
+          "ALL = -std=c++17 -gencode arch=$(subst sm_,compute_,$(ARCH)),code=$(ARCH) $(NVCCFLAGS)\n"
+          "\n",
           out);
   else
     fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH "
-          "(native: of the GPU that "
-          "is here; sm_80, sm_90, ...) and NVCCFLAGS may be set.\n"
-          "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) "
-          "$(NVCCFLAGS)\n\n",
+          "(native: of the GPU that is here; sm_80, sm_90, ...) and NVCCFLAGS may be set.\n"
+          "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\n"
+          "ALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n",
           out);
   fputs("all: libkernel.a test bench\n"
         "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
         "kernel.o: kernel.cu kernel.h kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n"
-        "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ "
-        "test.o kernel.o "
-        "-lm\n\t./test\n"
+        "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
+        "\t$(NVCC) $(ALL) -o $@ test.o kernel.o -lm\n\t./test\n"
         "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= "
-        "-O2\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+        "CFLAGS ?= -O2\n"
         "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp $(wildcard hopper.hpp)\n"
         "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
         "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
         "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
-        "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n.PHONY: all "
-        "clean\n",
+        "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n"
+        ".PHONY: all clean\n",
         out);
 }
 
@@ -80,8 +77,7 @@ void cu_cmake(FILE *out, const c_package *k) {
           n, cu_has_groups(k->p) ? "90a-real" : "80", n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
-/* ---- what is expected of it
- * ------------------------------------------------------------------------------ */
+/* ---- what is expected of it ----------------------------------------------------------------- */
 
 static const struct {
   const char *key, *what;
@@ -101,10 +97,12 @@ static void prediction(FILE *out, const c_package *k) {
     fprintf(out, "  The model's cycles of the mapping: %s%.6g, bound by %s.",
             k->o->result->estimated ? "about " : "", k->o->result->cycles,
             k->o->result->bottleneck);
-  fputs("\nUnits work side by side; what each is busy with on the multiprocessor that has most to "
-        "do:\n\n"
-        "| Unit | Cycles | Share | What |\n|---|--:|--:|---|\n",
-        out);
+  fputs(
+      "\n"
+      "Units work side by side; what each is busy with on the multiprocessor that has most to do:\n"
+      "\n"
+      "| Unit | Cycles | Share | What |\n|---|--:|--:|---|\n",
+      out);
   for (int u = 0; u < TF_N_TIMES; u++)
     if (t.unit[u] > 0)
       fprintf(out, "| %s | %.6g | %.0f %% | %s |\n", times[u].key, t.unit[u],
@@ -136,15 +134,15 @@ void cu_readme(FILE *out, const cu_package *p) {
       "    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
       "    make bench    compiles; ./bench times it\n"
       "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the "
-      "other\n\n"
+      "other\n"
+      "\n"
       "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, "
       "and a stream.\n"
       "%s",
       cu_has_groups(p->k.p) ? "Products of matrices run on tensor cores of sm_90a (an H100 or "
-                              "H200, no other): warpgroups multiply "
-                              "tiles that the device brings\nby itself.  Arrays must stand on 16 "
-                              "bytes, and strides be multiples of "
-                              "them, else the kernel says `bad_argument`."
+                              "H200, no other): warpgroups multiply tiles that the device brings\n"
+                              "by itself.  Arrays must stand on 16 bytes, and strides be multiples "
+                              "of them, else the kernel says `bad_argument`."
       : cu_mma_of(p->k.p)   ? "Products of matrices run on tensor cores (sm_80 or later), all else "
                               "on the plain float32 units."
                             : "Products run on the plain float32 units, not on tensor cores.");
@@ -158,9 +156,9 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
     const cu_pipe q = cu_pipe_of(p, p->body.s[i]);
     if (q.steps == 0) continue;
     fprintf(out,
-            "%s\n    {\"steps\": %.6g, \"ring\": %.6g, \"brings\": %.6g, \"takes\": %.6g, "
-            "\"each\": %.6g, \"fill\": %.6g, "
-            "\"drain\": %.6g, \"in_turns\": %s}",
+            "%s\n"
+            "    {\"steps\": %.6g, \"ring\": %.6g, \"brings\": %.6g, \"takes\": %.6g, \"each\": "
+            "%.6g, \"fill\": %.6g, \"drain\": %.6g, \"in_turns\": %s}",
             found++ ? "," : ",\n  \"pipes\": [", q.steps, q.depth, q.brings, q.takes,
             cu_pipe_each(&q), q.latency + q.brings, q.takes + q.behind,
             q.in_turns ? "true" : "false");
@@ -192,8 +190,8 @@ void cu_manifest(FILE *out, const cu_package *p, const char *target) {
           room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
   const tf_times t = cu_times(k->p);
   fprintf(out,
-          ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n  \"bound_by\": \"%s\",\n  "
-          "\"unit_cycles\": {",
+          ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n"
+          "  \"bound_by\": \"%s\",\n  \"unit_cycles\": {",
           t.cycles, t.cycles / k->p->tree->arch->clock_hz, times[t.bound].key);
   for (int u = 0; u < TF_N_TIMES; u++)
     fprintf(out, "%s\"%s\": %.6g", u ? ", " : "", times[u].key, t.unit[u]);

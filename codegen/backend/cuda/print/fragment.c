@@ -204,8 +204,7 @@ static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
   c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {

@@ -3,34 +3,32 @@
 
 #include "codegen/backend/cuda/print/group.h"
 
-static const char arch[] =
-    "#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)\n#error \"warpgroups: "
-    "sm_90a\"\n#endif\n"
-    "#define START_ROLES(part, blocks, threads, bytes, stream, ...) START(part, blocks, threads, "
-    "bytes, stream, "
-    "__VA_ARGS__)\n"
-    "typedef CUtensorMap tensor_map;\n"
-    "DEVICE uint32_t shared_at(const void *at) { return (uint32_t)__cvta_generic_to_shared(at); "
-    "}\n";
+static const char arch[] = "#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)\n"
+                           "#error \"warpgroups: sm_90a\"\n#endif\n"
+                           "#define START_ROLES(part, blocks, threads, bytes, stream, ...) "
+                           "START(part, blocks, threads, bytes, stream, __VA_ARGS__)\n"
+                           "typedef CUtensorMap tensor_map;\n"
+                           "DEVICE uint32_t shared_at(const void *at) { return "
+                           "(uint32_t)__cvta_generic_to_shared(at); }\n";
 
 static const char barriers[] =
     "/* A barrier in shared memory: made for so many arrivals a phase; known to boxes; an arrival; "
-    "one that says how "
-    "many\n"
+    "one that says how many\n"
     " * bytes come in this phase, too; until the phase of that parity is over. */\n"
     "DEVICE void barrier_init(uint64_t *at, int count) {\n"
     "  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(shared_at(at)), "
-    "\"r\"(count) : "
-    "\"memory\");\n}\n"
+    "\"r\"(count) : \"memory\");\n"
+    "}\n"
     "DEVICE void barrier_known(void) { asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: "
     "\"memory\"); }\n"
     "DEVICE void barrier_arrive(uint64_t *at) {\n"
     "  asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(shared_at(at)) : "
-    "\"memory\");\n}\n"
+    "\"memory\");\n"
+    "}\n"
     "DEVICE void barrier_expect(uint64_t *at, int bytes) {\n"
     "  asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" "
-    "::\"r\"(shared_at(at)), \"r\"(bytes) : "
-    "\"memory\");\n}\n"
+    "::\"r\"(shared_at(at)), \"r\"(bytes) : \"memory\");\n"
+    "}\n"
     "#ifdef TILEFLOW_WATCHDOG /* cycles: a wait that takes longer says where, and ends the kernel "
     "*/\n"
     "#include <cstdio>\n"
@@ -39,14 +37,12 @@ static const char barriers[] =
     "    asm volatile(\"{\\n.reg .pred done;\\nmbarrier.try_wait.parity.shared::cta.b64 done, "
     "[%1], %2;\\n\"\n"
     "                 \"selp.u32 %0, 1, 0, done;\\n}\" : \"=r\"(over) : \"r\"(shared_at(at)), "
-    "\"r\"(parity) : "
-    "\"memory\");\n"
+    "\"r\"(parity) : \"memory\");\n"
     "    if (over) return;\n"
     "    if (clock64() - began < TILEFLOW_WATCHDOG) continue;\n"
     "    if (threadIdx.x == 0)\n"
     "      printf(\"block %d, warp %d: the barrier at byte %u never ends its phase of parity "
-    "%u\\n\", (int)blockIdx.x, "
-    "(int)threadIdx.y,\n             shared_at(at), parity);\n"
+    "%u\\n\", (int)blockIdx.x, (int)threadIdx.y,\n             shared_at(at), parity);\n"
     "    __trap();\n  }\n}\n"
     "#else\n"
     "DEVICE void barrier_wait(uint64_t *at, unsigned parity) {\n"
@@ -58,12 +54,9 @@ static const char barriers[] =
 
 static const char clusters[] =
     "/* Clusters of two blocks: which of them the block is; all threads of both meet; an arrival "
-    "at the same barrier "
-    "of\n"
+    "at the same barrier of\n"
     " * the block `to`, who brings what comes next: the tile was read by products alone, which "
-    "were waited for, so "
-    "there "
-    "is\n"
+    "were waited for, so there is\n"
     " * nothing to release to the cluster (`.release.cluster` would be a barrier of the whole "
     "GPU's memory). */\n"
     "DEVICE int cluster_member(void) {\n  unsigned rank;\n"
@@ -74,11 +67,9 @@ static const char clusters[] =
     "DEVICE void barrier_arrive_at(uint64_t *at, int to) {\n"
     "  asm volatile(\"{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n\"\n"
     "               \"mbarrier.arrive.shared::cluster.b64 _, [there];\\n}\" "
-    "::\"r\"(shared_at(at)), "
-    "\"r\"(to) : \"memory\");\n}\n"
+    "::\"r\"(shared_at(at)), \"r\"(to) : \"memory\");\n}\n"
     "static cudaLaunchConfig_t clusters_of(cudaLaunchAttribute *pair, int blocks, dim3 threads, "
-    "size_t bytes, "
-    "cudaStream_t stream) {\n"
+    "size_t bytes, cudaStream_t stream) {\n"
     "  cudaLaunchConfig_t config = {};\n"
     "  pair->id = cudaLaunchAttributeClusterDimension;\n"
     "  pair->val.clusterDim.x = 2, pair->val.clusterDim.y = 1, pair->val.clusterDim.z = 1;\n"
@@ -90,17 +81,14 @@ static const char clusters[] =
     "bytes) {\n"
     "  cudaLaunchAttribute pair;\n  int most = 0;\n"
     "  const cudaLaunchConfig_t config = clusters_of(&pair, *blocks / 2 * 2 ? *blocks / 2 * 2 : 2, "
-    "threads, bytes, "
-    "NULL);\n"
+    "threads, bytes, NULL);\n"
     "  const cudaError_t bad = cudaOccupancyMaxActiveClusters(&most, part, &config);\n"
     "  if (bad != cudaSuccess) return bad;\n"
     "  *blocks = *blocks / 2 < most ? *blocks / 2 * 2 : 2 * most;\n"
     "  return *blocks ? cudaSuccess : cudaErrorLaunchOutOfResources;\n}\n"
     "template <class... P, class... A>\n"
     "static cudaError_t start_clusters(void (*part)(P...), int blocks, dim3 threads, size_t bytes, "
-    "cudaStream_t "
-    "stream, A... "
-    "args) {\n"
+    "cudaStream_t stream, A... args) {\n"
     "  cudaLaunchAttribute pair;\n"
     "  const cudaLaunchConfig_t config = clusters_of(&pair, blocks, threads, bytes, stream);\n"
     "  return cudaLaunchKernelEx(&config, part, args...);\n}\n"
@@ -128,9 +116,7 @@ static const char leaving[] =
 
 static const char products[] =
     "/* Products of a warpgroup: behind what was done with registers; the end of a group; until at "
-    "most `left` are "
-    "under "
-    "way. */\n"
+    "most `left` are under way. */\n"
     "DEVICE void multiply_begin(void) { asm volatile(\"wgmma.fence.sync.aligned;\" ::: "
     "\"memory\"); }\n"
     "DEVICE void multiply_end(void) { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: "
@@ -139,30 +125,25 @@ static const char products[] =
     "  asm volatile(\"wgmma.wait_group.sync.aligned %0;\" ::\"n\"(left) : \"memory\");\n}\n"
     "/* Sums that products add to: from here on as they left them, and not before. */\n"
     "template <int n> DEVICE void sums_hold(float *d) {\n"
-    "#pragma unroll\n  for (int i = 0; i < n; i++) asm volatile(\"\" : "
-    "\"+f\"(d[i])::\"memory\");\n}\n"
+    "#pragma unroll\n"
+    "  for (int i = 0; i < n; i++) asm volatile(\"\" : \"+f\"(d[i])::\"memory\");\n}\n"
     "/* Registers of each thread of a warpgroup from now on. */\n"
     "template <int n> DEVICE void registers_fewer(void) { asm "
-    "volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" "
-    "::\"n\"(n)); }\n"
+    "volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" ::\"n\"(n)); }\n"
     "template <int n> DEVICE void registers_more(void) { asm "
-    "volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" "
-    "::\"n\"(n)); }\n"
+    "volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" ::\"n\"(n)); }\n"
     "/* Sums of 64 rows and n columns = (more: +=) rows by columns, 32 bytes of the sum, both in "
-    "shared memory, as "
-    "descriptors "
-    "say;\n * or the rows in registers.  Turned: neighbours are across the sum. */\n"
+    "shared memory, as descriptors say;\n"
+    " * or the rows in registers.  Turned: neighbours are across the sum. */\n"
     "template <int n, int turned_a, int turned_b> DEVICE void multiply_tiles(float *d, uint64_t a, "
-    "uint64_t b, bool "
-    "more);\n"
+    "uint64_t b, bool more);\n"
     "template <int n, int turned_b> DEVICE void multiply_rows(float *d, const uint32_t *a, "
     "uint64_t b, bool more);\n";
 
 static const char host_finds[] =
     "/* The driver's function that makes tensor maps, which a thread looks for once. */\n"
     "typedef CUresult (*map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const "
-    "cuuint64_t *, const "
-    "cuuint64_t *,\n"
+    "cuuint64_t *, const cuuint64_t *,\n"
     "                               const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, "
     "CUtensorMapSwizzle,\n"
     "                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);\n"
@@ -170,24 +151,23 @@ static const char host_finds[] =
     "  static thread_local void *entry = NULL;\n"
     "  if (!entry) {\n    cudaDriverEntryPointQueryResult found;\n"
     "#if CUDART_VERSION >= 12050\n"
-    "    const cudaError_t bad =\n        "
-    "cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, "
+    "    const cudaError_t bad =\n"
+    "        cudaGetDriverEntryPointByVersion(\"cuTensorMapEncodeTiled\", &entry, 12000, "
     "cudaEnableDefault, &found);\n"
     "#else /* takes the toolkit's own version */\n"
     "    const cudaError_t bad = cudaGetDriverEntryPoint(\"cuTensorMapEncodeTiled\", &entry, "
-    "cudaEnableDefault, "
-    "&found);\n"
+    "cudaEnableDefault, &found);\n"
     "#endif\n"
     "    if (bad != cudaSuccess) return entry = NULL, bad;\n"
     "    if (found != cudaDriverEntryPointSuccess) return entry = NULL, "
-    "cudaErrorInsufficientDriver;\n  }\n"
+    "cudaErrorInsufficientDriver;\n"
+    "  }\n"
     "  *encode = (map_encode)entry;\n  return cudaSuccess;\n}\n";
 /* each: of boxes in steps, elements from one that they take to the next along each rank. */
 static const char host_begins[] = "/* cudaErrorInvalidValue where the driver refuses: addresses "
                                   "and steps must be multiples of 16 bytes. */\n"
                                   "static cudaError_t map_make(tensor_map *m, CUtensorMapDataType "
-                                  "type, const void *base, int rank, const int64_t "
-                                  "*extent,\n"
+                                  "type, const void *base, int rank, const int64_t *extent,\n"
                                   "                            const int64_t *step, const int *box";
 static const char host_each[] = ", const int *each = NULL";
 static const char host[] =
@@ -196,8 +176,8 @@ static const char host[] =
     "  cuuint64_t extents[5], steps[5];\n  cuuint32_t boxes[5], ones[5] = {1, 1, 1, 1, 1};\n"
     "  map_encode encode = NULL;\n  const cudaError_t bad = map_find_encode(&encode);\n"
     "  if (bad != cudaSuccess) return bad;\n"
-    "  for (int r = 0; r < rank; r++) {\n    extents[r] = (cuuint64_t)extent[r], boxes[r] = "
-    "(cuuint32_t)box[r];\n"
+    "  for (int r = 0; r < rank; r++) {\n"
+    "    extents[r] = (cuuint64_t)extent[r], boxes[r] = (cuuint32_t)box[r];\n"
     "    if (r && (step[r] <= 0 || step[r] * bytes % 16)) return cudaErrorInvalidValue;\n"
     "    if (r) steps[r - 1] = (cuuint64_t)step[r] * (cuuint64_t)bytes;\n  }\n";
 static const char host_steps[] =
@@ -213,21 +193,19 @@ static const char host_ends[] =
 /* What means the same everywhere. */
 static const char both[] =
     "/* A tile for products, with the swizzle of 128 bytes: bytes from its begin; from a panel to "
-    "the next, and from "
-    "eight\n * rows to the next (PTX ISA, 9.7.15.5.1).  Where it begins is the lower half's alone: "
-    "from step to step "
-    "of "
-    "a sum\n * machine code adds a number to that. */\n"
+    "the next, and from eight\n"
+    " * rows to the next (PTX ISA, 9.7.15.5.1).  Where it begins is the lower half's alone: from "
+    "step to step of a sum\n"
+    " * machine code adds a number to that. */\n"
     "DEVICE uint64_t matrix_at(const void *at, int along, int leading, int step) {\n"
     "  const uint32_t low = ((shared_at(at) & 0x3ffff) >> 4 | (uint32_t)(leading >> 4) << 16) + "
-    "(uint32_t)(along >> "
-    "4);\n"
+    "(uint32_t)(along >> 4);\n"
     "  return (uint64_t)low | (uint64_t)(step >> 4) << 32 | (uint64_t)1 << 62;\n}\n";
 
 /* Of the host: where the maps of a call's arrays are kept. */
 static const char kept[] = "enum { MAPS_KEPT = 32 };\n"
-                           "static unsigned place_of(const void *args, size_t bytes) {\n  uint64_t "
-                           "h = UINT64_C(14695981039346656037), word;\n"
+                           "static unsigned place_of(const void *args, size_t bytes) {\n"
+                           "  uint64_t h = UINT64_C(14695981039346656037), word;\n"
                            "  for (size_t i = 0; i + sizeof word <= bytes; i += sizeof word) {\n"
                            "    memcpy(&word, (const char *)args + i, sizeof word);\n"
                            "    h = (h ^ word) * UINT64_C(1099511628211), h ^= h >> 32;\n  }\n"
@@ -236,8 +214,7 @@ static const char kept[] = "enum { MAPS_KEPT = 32 };\n"
 /* Of halves alone: outputs of other types do not leave by boxes. */
 static const char both_halves[] =
     "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE "
-    "% 4), to a swizzled "
-    "panel. */\n"
+    "% 4), to a swizzled panel. */\n"
     "DEVICE void put_staged(unsigned char *panel, int down, int eight, const float *two) {\n"
     "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
     "  uint32_t *const to = (uint32_t *)(panel + row * 128 + ((eight ^ row % 8) * 16 + LANE % 4 * "
@@ -267,9 +244,10 @@ static void box_for_all(FILE *out, int rank) {
   fputs("DEVICE void load_box_for_all(void *to, const tensor_map *map, uint64_t *barrier", out);
   coordinates(out, rank);
   fprintf(out,
-          ") {\n  asm "
-          "volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes"
-          ".multicast::cluster [%%0], [%%1, {",
+          ") {\n"
+          "  asm "
+          "volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes."
+          "multicast::cluster [%%0], [%%1, {",
           rank);
   places(out, rank, 4);
   fputs("}], [%2], %3;\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier)), "
@@ -283,10 +261,10 @@ static void boxes(FILE *out, int rank) {
   fputs("DEVICE void load_box(void *to, const tensor_map *map, uint64_t *barrier", out);
   coordinates(out, rank);
   fprintf(out,
-          ") {\n  asm "
+          ") {\n"
+          "  asm "
           "volatile(\"cp.async.bulk.tensor.%dd.shared::cluster.global.mbarrier::complete_tx::bytes "
-          "[%%0], "
-          "[%%1, {",
+          "[%%0], [%%1, {",
           rank);
   places(out, rank, 3);
   fputs("}], [%2];\" ::\"r\"(shared_at(to)), \"l\"(map), \"r\"(shared_at(barrier))", out);
@@ -309,14 +287,12 @@ static void print_wgmma(FILE *out, const cu_mma *m, int n, bool rows, bool turne
   if (rows)
     fprintf(out,
             "template <> __device__ __forceinline__ void multiply_rows<%d, %d>(float *d, const "
-            "uint32_t *a, uint64_t "
-            "b, bool more) {\n",
+            "uint32_t *a, uint64_t b, bool more) {\n",
             n, turned_b);
   else
     fprintf(out,
             "template <> __device__ __forceinline__ void multiply_tiles<%d, %d, %d>(float *d, "
-            "uint64_t a, uint64_t b, "
-            "bool more) {\n",
+            "uint64_t a, uint64_t b, bool more) {\n",
             n, turned_a, turned_b);
   fprintf(out,
           "  asm volatile(\"{\\n.reg .pred more;\\nsetp.ne.b32 more, %%%d, 0;\\n\"\n"

@@ -368,8 +368,8 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   put_predicted(c->out, &uses);
   fprintf(c->out,
           "static __global__ void __launch_bounds__(%d, 1) part%d(const %s_args args, unsigned "
-          "char *const workspace, "
-          "const __grid_constant__ maps%d maps) {\n  SHARED(shared);\n  (void)workspace;\n",
+          "char *const workspace, const __grid_constant__ maps%d maps) {\n"
+          "  SHARED(shared);\n  (void)workspace;\n",
           cu_groups_threads(g), g->number, c->name, g->number);
   c->depth = 1;
   open(c);

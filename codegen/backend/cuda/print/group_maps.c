@@ -159,9 +159,8 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
           n, name, CU_LANES, cu_groups_threads(g) / CU_LANES);
   ask_device(&m, g);
   fprintf(out,
-          "  static thread_local struct {\n    maps%d maps;\n    %s_args args;\n    unsigned char "
-          "*workspace;\n    "
-          "bool there;\n  } kept[MAPS_KEPT];\n"
+          "  static thread_local struct {\n    maps%d maps;\n    %s_args args;\n"
+          "    unsigned char *workspace;\n    bool there;\n  } kept[MAPS_KEPT];\n"
           "  auto &at = kept[place_of(args, sizeof *args)];\n"
           "  if (!at.there || at.workspace != workspace || memcmp(&at.args, args, sizeof *args) != "
           "0) {\n"

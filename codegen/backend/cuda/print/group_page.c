@@ -110,14 +110,14 @@ static void row(FILE *out, const cu_groups *g, const cu_pipe *q) {
           q->takes + q->behind, cu_pipe_all(q));
 }
 
-static const char about[] =
-    "\n## Pipe\n\nOne warpgroup brings tiles, others multiply them, and rings of tiles are "
-    "between: a Pipe, as the "
-    "kernel runs it (the mapping's\ntree has none, since no op is a copy).  Cycles of a "
-    "multiprocessor, of a step (a "
-    "tile "
-    "of the ring); fill: until the first step can\nbegin, drain: behind the last.\n";
-static const char head[] = "\n| Kernel | Blocks | Steps a block | Ring | Brings | Takes | A step | "
+static const char about[] = "\n## Pipe\n\n"
+                            "One warpgroup brings tiles, others multiply them, and rings of tiles "
+                            "are between: a Pipe, as the kernel runs it (the mapping's\n"
+                            "tree has none, since no op is a copy).  Cycles of a multiprocessor, "
+                            "of a step (a tile of the ring); fill: until the first step can\n"
+                            "begin, drain: behind the last.\n";
+static const char head[] = "\n"
+                           "| Kernel | Blocks | Steps a block | Ring | Brings | Takes | A step | "
                            "Bound by | Fill | Drain | All |\n"
                            "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|\n";
 

@@ -13,8 +13,7 @@ static int made_by(const cu_role *r, const ir_stmt *s) {
   return r->c->p->buffer_of[op_of(r, s)->out];
 }
 
-/* ---- what is one
- * ----------------------------------------------------------------------------------------- */
+/* ---- what is one ---------------------------------------------------------------------------- */
 
 static bool is_let_in(const ir_body *b, int var) {
   bool any = false;
@@ -118,8 +117,7 @@ bool cu_groups_has_stream(const cu_role *r, const ir_body *b) {
   return any;
 }
 
-/* ---- which steps
- * ----------------------------------------------------------------------------------------- */
+/* ---- which steps ---------------------------------------------------------------------------- */
 
 static const ir_range *range_of(const cu_role *r, const cu_stream *t, int dim) {
   return &t->mask->range[lower_find_dim(op_of(r, t->mask), dim)];
@@ -161,8 +159,7 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
   }
 }
 
-/* ---- how it is printed
- * ----------------------------------------------------------------------------------- */
+/* ---- how it is printed ---------------------------------------------------------------------- */
 
 /* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is
  * -inf. */

@@ -10,8 +10,7 @@ enum { LINE = 128 }; /* bytes on which buffers start */
 
 static void body(c_printer *c, const ir_body *b);
 
-/* ---- buffers
- * --------------------------------------------------------------------------------------------- */
+/* ---- buffers -------------------------------------------------------------------------------- */
 
 static bool is_of_groups(const ir_program *p, int buffer) {
   bool is = false;
@@ -67,8 +66,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   if (room)
     fprintf(c->out,
             "  %sunsigned char *const own = workspace + %" PRId64 " + (int64_t)%s * %" PRId64
-            ";\n  (void)shared, "
-            "(void)own;\n",
+            ";\n  (void)shared, (void)own;\n",
             say->space[CU_SCRATCH], room->common, say->block, room->each);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
@@ -80,8 +78,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   }
 }
 
-/* ---- copies
- * ---------------------------------------------------------------------------------------------- */
+/* ---- copies --------------------------------------------------------------------------------- */
 
 static void length(c_printer *c, const ir_range *r) {
   fputs("most(", c->out);
@@ -140,8 +137,7 @@ static void print_copy(c_printer *c, const ir_stmt *s) {
   if (s->copy.ends) c_line(c, "copy_end();\n");
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void opened_body(c_printer *c, const ir_stmt *s) {
   c->depth++;
@@ -304,8 +300,7 @@ static void body(c_printer *c, const ir_body *b) {
   }
 }
 
-/* ---- the file
- * -------------------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------- */
 
 static void values(c_printer *c) {
   for (int i = 0; i < c->p->body.n; i++)
@@ -349,9 +344,9 @@ static void begin_kernel(c_printer *c, const ir_stmt *part, int number, const cu
   expected(c, part);
   /* said in all cases: else nvcc 13.0 spills to make room for more at a time */
   fprintf(c->out,
-          "\nstatic __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, "
-          "unsigned char *const "
-          "workspace) {\n"
+          "\n"
+          "static __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, "
+          "unsigned char *const workspace) {\n"
           "  SHARED(shared);\n",
           cu_blocks_at_once(c->p, part), number, c->name);
   open_arguments(c);
@@ -401,7 +396,8 @@ static void ask_all(c_printer *c, int64_t shared) {
  * shared memory. */
 static void launch(c_printer *c, int64_t shared) {
   fprintf(c->out,
-          "\nstatic cudaError_t start_all(const %s_args *args, unsigned char *workspace, "
+          "\n"
+          "static cudaError_t start_all(const %s_args *args, unsigned char *workspace, "
           "cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n  (void)threads;\n%s",
           c->name, CU_LANES, CU_ROWS,
@@ -451,17 +447,18 @@ static const char asking[] =
     "  const cudaError_t bad = cudaFuncSetAttribute(part, "
     "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);\n"
     "  return bad == cudaErrorInvalidValue ? cudaErrorLaunchOutOfResources : bad; /* the device "
-    "has less */\n}\n";
+    "has less */\n"
+    "}\n";
 
 /* The emulation comes first: whoever compiles many kernels may have it compiled beforehand. */
 static void head(c_printer *c) {
   const bool groups = cu_has_groups(c->p);
   fprintf(c->out,
           "/* Written by tileflow; README.md says how. */\n"
-          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n%s#include "
-          "<cuda_runtime.h>\n#endif\n"
-          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include "
-          "\"kernel_device.h\"\n\n",
+          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n%s#else\n"
+          "%s#include <cuda_runtime.h>\n#endif\n"
+          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n"
+          "#include \"kernel_device.h\"\n\n",
           groups ? "#include \"hopper.hpp\"\n" : "", groups ? "#include <cuda.h>\n" : "");
   fprintf(c->out,
           "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
@@ -526,11 +523,10 @@ void cu_codes(FILE *out) {
         "  " C_NAME "_no_room = -7,   /* the device has less shared memory or fewer registers than "
         "a block needs */\n"
         "  " C_NAME "_failed_before = -8, /* an error of an earlier call of CUDA's stands "
-        "(cudaPeekAtLastError): nothing "
-        "was started */\n"
-        "  " C_NAME
-        "_failed = -9     /* any other error of CUDA's: of a start, of a copy, or while the device "
-        "computed */\n};\n\n",
+        "(cudaPeekAtLastError): nothing was started */\n"
+        "  " C_NAME "_failed = -9     /* any other error of CUDA's: of a start, of a copy, or "
+        "while the device computed */\n"
+        "};\n\n",
         out);
 }
 
@@ -540,8 +536,8 @@ const char cu_arrays[] =
     "  return cudaGetDeviceCount(&devices) == cudaSuccess && devices;\n}\n\n"
     "static bool finish(void *) { return cudaDeviceSynchronize() == cudaSuccess; }\n\n"
     "/* An array on the device with what stands in the host's, if there is one. */\n"
-    "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n  void *there = "
-    "NULL;\n"
+    "static void *bring(bool *ok, void *, const void *here, size_t bytes) {\n"
+    "  void *there = NULL;\n"
     "  *ok = *ok && cudaMalloc(&there, bytes) == cudaSuccess;\n"
     "  if (here) *ok = *ok && cudaMemcpy(there, here, bytes, cudaMemcpyHostToDevice) == "
     "cudaSuccess;\n"

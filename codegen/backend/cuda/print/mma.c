@@ -299,9 +299,7 @@ static int open_single(c_printer *c, const product *t) {
   return opened;
 }
 
-/* ---- wmma
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- wmma ----------------------------------------------------------------------------------- */
 
 /* Sixteen of an operand's rows or columns: "wmma_load(NAME[i], &TILE[..], pitch)". */
 static void wmma_load(c_printer *c, const product *t, int read, const char *name, const char *var) {

@@ -108,8 +108,7 @@ static void part_of(c_printer *c, const ir_stack *t, int rank, const char *numbe
               t->step[i]);
 }
 
-/* ---- channels are a rank
- * --------------------------------------------------------------------------------- */
+/* ---- channels are a rank -------------------------------------------------------------------- */
 
 /* Where rows begin that are nowhere else: "const T *const from", the sum's first element, all other
  * ranks at the first one of the block's that is in the tensor; and whether all rows stand on 16
@@ -224,8 +223,7 @@ static void of_channels(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
   c_close(c, 1);
 }
 
-/* ---- columns are a window and its channels
- * ----------------------------------------------------------------- */
+/* ---- columns are a window and its channels -------------------------------------------------- */
 
 /* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..".
  */

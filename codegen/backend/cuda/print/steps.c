@@ -75,9 +75,7 @@ bool cu_steps_are_left_out(const ir_body *b) {
   return any;
 }
 
-/* ---- a step
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- a step --------------------------------------------------------------------------------- */
 
 static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
   return &s->range[lower_find_dim(&c->wl->ops[s->op], dim)];

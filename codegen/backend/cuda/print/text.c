@@ -47,8 +47,7 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
 
-/* ---- entries
- * --------------------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 static void each_argument(FILE *out, const tf_workload *wl,
                           void (*say)(FILE *out, const tf_tensor *t)) {

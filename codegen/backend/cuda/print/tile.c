@@ -141,8 +141,8 @@ static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out,
           ") * %" PRId64 " + spot<%" PRId64
-          ", %d, %d>(0, row, piece)) * %d], from + row * stride + piece * %d,\n%*s"
-          "row < rows ? (int)least(columns - piece * %d, %d) : 0, whole);\n",
+          ", %d, %d>(0, row, piece)) * %d], from + row * stride + piece * %d,\n"
+          "%*srow < rows ? (int)least(columns - piece * %d, %d) : 0, whole);\n",
           t->rows * t->pitch, t->pitch, t->shift, t->mask, per, per, 2 * c->depth + 11, "", per,
           per);
   c_close(c, 1);

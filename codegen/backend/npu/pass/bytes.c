@@ -6,9 +6,7 @@
 
 #include "codegen/backend/npu/sim/touch.h"
 
-/* ---- runs
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- runs ----------------------------------------------------------------------------------- */
 /* An operand whose runs are being called. */
 typedef struct {
   const npu_instr *i;
@@ -176,9 +174,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
     box_runs(&w);
 }
 
-/* ---- pieces
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 enum { WORD = 64 };
 
 static void set_begin(npu_pieces *p, int64_t at) {

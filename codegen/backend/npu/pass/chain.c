@@ -12,8 +12,7 @@ enum { LONGEST = 1 << 20 };
 static bool too_long(const tf_tree *tree, tf_diags *d) {
   return tf_fail(d, tree->workload->ops[0].at, TF_E_LIMIT,
                  "emit for npu: with this group the program has more than %d instructions: plan "
-                 "with larger tiles, or "
-                 "a part of the network",
+                 "with larger tiles, or a part of the network",
                  LONGEST);
 }
 

@@ -26,8 +26,7 @@ static double later(double a, double b) {
   return a > b ? a : b;
 } /* of numbers: fmax would be a call */
 
-/* ---- what an instruction touches
- * ------------------------------------------------------------------------------- */
+/* ---- what an instruction touches ------------------------------------------------------------ */
 /* One whose operands are waited for until `time`, and then noted with it. */
 typedef struct {
   npu_clock *c;
@@ -56,9 +55,7 @@ static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   }
 }
 
-/* ---- time
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- time ----------------------------------------------------------------------------------- */
 /* A product and a vector operation share a port, as in the simulator (sim/run.c). */
 static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, double begin,
                        double *end) {
@@ -156,9 +153,7 @@ void npu_clock_fill(npu_clock *c, int64_t at, int64_t end, const double *since) 
   if (before.written >= 0 && from < end) spread(of, from, end, before, before);
 }
 
-/* ---- loops
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 static void note_state(const npu_build *b, npu_pace *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
   memcpy(pace->busy, b->clock->busy, sizeof pace->busy);
@@ -225,9 +220,7 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
   move_on(b, pace, steps / pace->measured);
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 void npu_clock_free(npu_clock *c) {
   if (c) npu_pieces_free(c->memory);
   free(c);

@@ -57,8 +57,7 @@ static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags
   }
   return tf_fail(d, of->at, TF_E_MISSING,
                  "emit: 'L0' of an NPU needs a part that holds '%s' alone, such as {name: %s, "
-                 "holds: [%s], capacity: 64 "
-                 "KiB} in its 'parts'",
+                 "holds: [%s], capacity: 64 KiB} in its 'parts'",
                  key[role],
                  role == TF_ROLE_LEFT    ? "L0A"
                  : role == TF_ROLE_RIGHT ? "L0B"
@@ -82,8 +81,7 @@ static void add_vector(const tf_arch *a, npu_target *t) {
                                    lanes >= 1 ? (int64_t)lanes : 1, a->units[u].pipeline, 0};
 }
 
-/* ---- of Ascend's kind
- * ------------------------------------------------------------------------------------------- */
+/* ---- of Ascend's kind ----------------------------------------------------------------------- */
 static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const int l1 = level_of(a, "L1"), ub = level_of(a, "UB"), l0 = level_of(a, "L0"),
             mac = unit_of(a, true);
@@ -124,8 +122,7 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   return true;
 }
 
-/* ---- a buffer and an array
- * ------------------------------------------------------------------------------- */
+/* ---- a buffer and an array ------------------------------------------------------------------ */
 /* The array holds a block of the left operand, which is loaded through the buffer's port; a column
  * of the right operand and of the sums pass that port for each column of the product. */
 static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
@@ -177,11 +174,10 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const bool array =
       a->n_memories == 3 && cores(&a->memories[1]) == 1 && cores(&a->memories[2]) > 1;
   if (a->n_memories > NPU_LEVELS || unit_of(a, true) < 0 || (!line && !array))
-    return tf_fail(
-        d, a->at, TF_E_LEVEL,
-        "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's registers "
-        "(docs/NPU.md)",
-        a->name);
+    return tf_fail(d, a->at, TF_E_LEVEL,
+                   "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's "
+                   "registers (docs/NPU.md)",
+                   a->name);
   if (!(line ? line_of(a, t, d) : array_of(a, t, d))) return false;
   add_vector(a, t);
   if (!line) share_port(a, t);

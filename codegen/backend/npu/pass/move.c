@@ -3,9 +3,7 @@
 
 #include "codegen/backend/npu/pass/pass.h"
 
-/* ---- boxes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, const tf_ival *box) {
   int64_t x[TF_MAX_RANK];
   for (int r = 0; r < from->rank; r++)
@@ -126,8 +124,7 @@ void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   move_direct(b, &b->bank[turned], to, box);
 }
 
-/* ---- storing results
- * --------------------------------------------------------------------------------------- */
+/* ---- storing results ------------------------------------------------------------------------ */
 npu_bank *npu_bank_above(npu_build *b, const tf_slice *s) {
   const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
   return k < 0 ? NULL : &b->bank[k];

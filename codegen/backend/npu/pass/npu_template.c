@@ -41,9 +41,7 @@ static bool is_window(const tf_workload *wl, const tf_op *op, int dim) {
   return is && dim >= op->n_out_dims;
 }
 
-/* ---- loops
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 static void open_loop(const former *f, int dim) {
   tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL});
 }
@@ -104,9 +102,7 @@ static const tf_unit *unit_of(const former *f, const tf_op *op) {
   return NULL;
 }
 
-/* ---- tiles
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- tiles ---------------------------------------------------------------------------------- */
 static int home_of(const former *f, int z) {
   const tf_tensor *t = &f->wl->tensors[z];
   bool cube = false;
@@ -207,9 +203,7 @@ static void vector(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static bool reduces(const tf_op *op, int dim) {
   bool does = false;

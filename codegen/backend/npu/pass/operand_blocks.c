@@ -20,9 +20,7 @@ void npu_operand_dims(const npu_build *b, npu_bank *k) {
       k->dims[k->rank++] = i;
 }
 
-/* ---- moving
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- moving --------------------------------------------------------------------------------- */
 /* A rectangle of a matrix: a row dim and a column dim of the operand go on from `point`, the others
  * stand. */
 typedef struct {

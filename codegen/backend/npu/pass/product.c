@@ -45,9 +45,7 @@ static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
   }
 }
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------------------------- */
 /* Position of the op's dim behind rank r of the operand; -1: a constant. */
 static int dim_of(const tf_op *op, const npu_bank *k, int r) {
   if (!k->role) return r;
@@ -115,8 +113,7 @@ static void by_rows(npu_build *b, int o, const tf_ival *range, npu_bank *const b
         npu_side_of(b->p->wl, op, k, dim_of(op, bank[k], bank[k]->rank - 1)) == NPU_BATCH) {
       npu_stop(b, op->at,
                "'%.40s' does not lie as this cube reads it: rows of sums and of the right operand "
-               "along the "
-               "output's last dim, of the left one along what is summed",
+               "along the output's last dim, of the left one along what is summed",
                b->p->wl->tensors[bank[k]->tensor].name);
       return;
     }

@@ -41,9 +41,7 @@ typedef struct {
   uint32_t slot[SLOTS];
 } roller;
 
-/* ---- places
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 enum { MOST_PLACES = 6 };
 typedef struct {
   int64_t *at, *step;
@@ -66,9 +64,7 @@ static void add_number(roller *r, int64_t v) {
   if (r->ok) r->numbers[r->n_numbers++] = v;
 }
 
-/* ---- shapes
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- shapes --------------------------------------------------------------------------------- */
 static bool alike_operands(const npu_operand *a, const npu_operand *b) {
   if (a->memory != b->memory) return false;
   if (a->memory < 0) return a->number == b->number && !signbit(a->number) == !signbit(b->number);
@@ -145,9 +141,7 @@ static void add_instr(roller *r, size_t k) {
       shape_of(r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = (size_t)n});
 }
 
-/* ---- windows
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- windows -------------------------------------------------------------------------------- */
 /* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
 static bool goes_on(const roller *r, size_t e, size_t by) {
   const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers,
@@ -238,8 +232,7 @@ static void roll_all(roller *r) {
   }
 }
 
-/* ---- the program with loops
- * --------------------------------------------------------------------------------- */
+/* ---- the program with loops ----------------------------------------------------------------- */
 typedef struct {
   const char *name[NPU_DEPTH];
   const int64_t *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */

@@ -35,9 +35,7 @@ typedef struct {
   FILE *said;
 } settler;
 
-/* ---- tiles
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- tiles ---------------------------------------------------------------------------------- */
 static int64_t least_factor(int64_t n) {
   for (int64_t f = 2; f * f <= n; f++)
     if (n % f == 0) return f;
@@ -109,9 +107,7 @@ static tf_tree *shifted(const tf_tree *t, const shift *s) {
   return checked;
 }
 
-/* ---- slots
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- slots ---------------------------------------------------------------------------------- */
 static void want(settler *s, int tensor, unsigned char way) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
@@ -150,9 +146,7 @@ static bool slots(settler *s, tf_diags *d) {
   return true;
 }
 
-/* ---- in turn
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- in turn -------------------------------------------------------------------------------- */
 /* Whether the tiles fit by the model, which knows other limits than the program does. */
 static bool fits(const tf_tree *t, tf_diags *d) {
   tf_result r;

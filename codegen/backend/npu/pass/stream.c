@@ -48,9 +48,7 @@ bool npu_stream_check(npu_build *b, int n) {
   return b->ok;
 }
 
-/* ---- places
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 /* The bank in the vector unit's memory where something of op o's output is corrected, for that box;
  * NULL: too many. */
 static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) {
@@ -129,8 +127,7 @@ static void combine(npu_build *b, npu_op what, const running *r, const npu_bank 
   npu_vector_add(b, r->o, what, r->box, b->p->wl->ops[r->o].n_out_dims, &to, from);
 }
 
-/* ---- before and after a child
- * ------------------------------------------------------------------------------------ */
+/* ---- before and after a child --------------------------------------------------------------- */
 void npu_stream_before(npu_build *b, int n, int child) {
   const int x = maximum(b, n);
   running r;

@@ -48,9 +48,7 @@ static int vector_op_of(tf_kind k) {
   return NPU_MOV;
 }
 
-/* ---- operands
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------- */
 static npu_term number(double v) {
   return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}};
 }
@@ -84,8 +82,7 @@ static npu_term read_value(npu_build *b, const tf_op *op, int read, const tf_iva
         (at.lo < k->box[r].lo || at.lo + at.len > k->box[r].lo + k->box[r].len))
       npu_stop(b, ref->at,
                "the vector unit does not read padding of '%.40s', which is made and kept in '%s', "
-               "where no zeros are around "
-               "it: keep it in a memory further out",
+               "where no zeros are around it: keep it in a memory further out",
                z->name, b->out->machine.memory[k->memory].name);
   }
   v.o = npu_operand_at(b, k, npu_bank_at(k, x));
@@ -136,8 +133,7 @@ static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   return v;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------ */
+/* ---- operations ----------------------------------------------------------------------------- */
 void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims,
                     const npu_term *to, const npu_term *from) {
   if (b->dry || !b->ok) return;
@@ -151,12 +147,12 @@ void npu_vector_add(npu_build *b, int o, npu_op what, const tf_ival *range, int 
   for (int k = 0; k < n; k++)
     aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
   if (!aligned)
-    npu_stop(b, b->p->wl->ops[o].at,
-             "'%.40s' in parts of which some begin beside the multiples of %lld bytes at which "
-             "'%s' lets operands begin: "
-             "make its tiles such multiples, or whole, along its tensors' last dim",
-             b->p->wl->ops[o].name, (long long)b->out->machine.memory[to->o.memory].align,
-             b->out->machine.memory[to->o.memory].name);
+    npu_stop(
+        b, b->p->wl->ops[o].at,
+        "'%.40s' in parts of which some begin beside the multiples of %lld bytes at which '%s' "
+        "lets operands begin: make its tiles such multiples, or whole, along its tensors' last dim",
+        b->p->wl->ops[o].name, (long long)b->out->machine.memory[to->o.memory].align,
+        b->out->machine.memory[to->o.memory].name);
   i->queue = b->t.machine.vector.queue;
   i->tag = b->p->wl->ops[o].name;
   i->to = to->o;

@@ -46,8 +46,7 @@ static int alone(const npu_build *b, int n) {
   return nodes[n].kind == TF_OP ? nodes[n].op : -1;
 }
 
-/* ---- entering a tile
- * ------------------------------------------------------------------------------------------ */
+/* ---- entering a tile ------------------------------------------------------------------------ */
 /* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros
  * around where it reads padding. */
 typedef struct {
@@ -226,9 +225,7 @@ static void enter(npu_build *b, int i) {
   k->owner = i;
 }
 
-/* ---- ops
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- ops ------------------------------------------------------------------------------------ */
 /* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that
  * level. */
 static int at_hand(npu_build *b, int o, int tensor, int level) {
@@ -353,9 +350,7 @@ static void run_here(npu_build *b, int o, int n) {
   run_op(b, o, range);
 }
 
-/* ---- nodes
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 static void node(npu_build *b, int n);
 
 /* Iterations of the loop, some in turns. */

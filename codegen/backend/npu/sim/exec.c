@@ -99,8 +99,7 @@ static void vector(npu_run *r, int queue, const npu_step *s) {
   } while (npu_cursor_next(i, &c));
 }
 
-/* ---- the cube
- * -------------------------------------------------------------------------------------------- */
+/* ---- the cube ------------------------------------------------------------------------------- */
 static void mad_values(npu_run *r, int queue, const npu_step *s, const npu_layout at[3],
                        double *left, double *right) {
   const npu_instr *i = npu_instr_of(r, s);

@@ -8,8 +8,7 @@
 #include "base/rng.h"
 #include "codegen/backend/npu/sim/run.h"
 
-/* ---- memories
- * ------------------------------------------------------------------------------------------- */
+/* ---- memories ------------------------------------------------------------------------------- */
 static bool make_memories(npu_run *r) {
   const tf_npu *p = r->p;
   for (int i = 0; i < p->machine.n_memories; i++) {
@@ -60,9 +59,7 @@ static void check_written(npu_run *r, int t) {
     }
 }
 
-/* ---- counts
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- counts --------------------------------------------------------------------------------- */
 static tf_npu_flow *flow_of(npu_run *r, tf_npu_result *out, const npu_instr *i) {
   const npu_machine *m = &r->p->machine;
   const char *from = m->memory[m->path[i->via].from].name, *to = m->memory[m->path[i->via].to].name;
@@ -98,8 +95,7 @@ static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begi
                                                words};
 }
 
-/* ---- a port that the cube shares with the vector unit
- * -------------------------------------------------------- */
+/* ---- a port that the cube shares with the vector unit --------------------------------------- */
 /* The cycles by which a vector operation that lasts `beside` more cycles delays a product with
  * `left` cycles to go: they share a port. */
 static double delay_of_port(const npu_run *r, double left, double beside) {
@@ -127,9 +123,7 @@ static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, doubl
   }
 }
 
-/* ---- queues
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- queues --------------------------------------------------------------------------------- */
 static const npu_step *head(const npu_run *r, int q) {
   return r->pos[q] < r->n[q] ? &r->steps[r->list[q][r->pos[q]]] : NULL;
 }
@@ -242,9 +236,7 @@ static void check_ended(npu_run *r) {
   }
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   const tf_npu *p = r->p;
   r->told = calloc(p->n + 1, 1);

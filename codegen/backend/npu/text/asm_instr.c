@@ -6,8 +6,7 @@
 
 enum { MOST_TRIP = 1 << 24 };
 
-/* ---- loops, flags
- * --------------------------------------------------------------------------------------- */
+/* ---- loops, flags --------------------------------------------------------------------------- */
 static void read_for(npu_reader *r, npu_instr *i) {
   char *name = NULL;
   if (r->depth == NPU_DEPTH) {
@@ -51,8 +50,7 @@ static void read_flag(npu_reader *r, npu_instr *i) {
     npu_ends(r);
 }
 
-/* ---- transfers, vector operations
- * --------------------------------------------------------------------------- */
+/* ---- transfers, vector operations ----------------------------------------------------------- */
 /* Dims and a tag, up to the line's end. */
 static bool read_rest(npu_reader *r, npu_instr *i, npu_word w) {
   for (; w.n; w = npu_next(r)) {
@@ -163,9 +161,7 @@ static void read_mad(npu_reader *r, npu_instr *i) {
     read_rest(r, i, w);
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 static void read_as(npu_reader *r, npu_instr *i) {
   switch (i->op) {
   case NPU_FOR: read_for(r, i); return;

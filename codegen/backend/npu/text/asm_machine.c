@@ -5,8 +5,7 @@
 #include "base/names.h"
 #include "codegen/backend/npu/text/asm_words.h"
 
-/* ---- pairs of a key and a number behind what a line begins with
- * ------------------------------------ */
+/* ---- pairs of a key and a number behind what a line begins with ----------------------------- */
 typedef struct {
   const char *key;
   double *real;   /* either */
@@ -36,8 +35,7 @@ static bool is_full(npu_reader *r, npu_word w, const char *what, int n, int most
   return n >= most && !npu_fail(r, w, TF_E_LIMIT, "a machine has at most %d %s", most, what);
 }
 
-/* ---- lines
- * -------------------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 static void machine(npu_reader *r, npu_word w) {
   if (r->p->machine.name)
     npu_fail(r, w, TF_E_DUP, "a second machine");
@@ -126,8 +124,7 @@ static void vector(npu_reader *r, npu_word w) {
     m->vector = new;
 }
 
-/* ---- tensors
- * -------------------------------------------------------------------------------------------- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 static bool read_type(npu_reader *r, npu_type *t) {
   const npu_word w = npu_next(r);
   for (int i = 0; i < NPU_N_TYPES; i++)
@@ -168,8 +165,7 @@ static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
   if (z->at % size || z->at + z->words * size > room)
     return npu_fail(r, bytes, TF_E_RANGE,
                     "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64
-                    ": it lies in them, on multiples of "
-                    "%" PRId64,
+                    ": it lies in them, on multiples of %" PRId64,
                     z->at, z->at + z->words * size - 1, of->name, room, size);
   return true;
 }

@@ -8,9 +8,7 @@
 
 static const char types[] =
     "/* The NPU's instructions as calls in C: each writes its line of the program to stdout; what "
-    "the program does is "
-    "in "
-    "the\n"
+    "the program does is in the\n"
     " * manual of its assembler. */\n"
     "#ifndef NPU_H\n#define NPU_H\n#include <stddef.h>\n#include <stdio.h>\n\n"
     "typedef enum { F16, F32 } npu_type;\n"
@@ -18,11 +16,10 @@ static const char types[] =
     "typedef struct {\n  const char *name;\n} npu_queue;\n\n"
     "/* An operand: where it begins, in bytes, and what its elements are; where.name NULL: it is "
     "`number`. */\n"
-    "typedef struct {\n  npu_place where;\n  npu_type type;\n  long long byte;\n  double "
-    "number;\n} npu_at;\n"
+    "typedef struct {\n  npu_place where;\n  npu_type type;\n  long long byte;\n"
+    "  double number;\n} npu_at;\n"
     "/* Elements along a dim, and from one to the next in the destination and in each source; of "
-    "load3d also the steps "
-    "in\n"
+    "load3d also the steps in\n"
     " * the window's height and width. */\n"
     "typedef struct {\n  long long count, step[4], high, wide;\n} npu_dim;\n"
     "/* The last dim is the innermost.  No dims: NULL. */\n"
@@ -38,8 +35,8 @@ static const char types[] =
     "  return (npu_at){where, type, byte, 0};\n}\n"
     "static inline npu_at value(double number) { return (npu_at){{NULL}, F32, 0, number}; }\n"
     "static inline void npu_put(npu_at a) {\n"
-    "  if (a.where.name)\n    printf(\" %s[%lld]:%s\", a.where.name, a.byte, a.type == F16 ? "
-    "\"f16\" : \"f32\");\n"
+    "  if (a.where.name)\n"
+    "    printf(\" %s[%lld]:%s\", a.where.name, a.byte, a.type == F16 ? \"f16\" : \"f32\");\n"
     "  else\n    printf(\" %.17g\", a.number);\n}\n"
     "static inline void npu_end(const npu_dim *dims, int steps, int window, const char *tag) {\n"
     "  for (; dims && dims->count; dims++) {\n    printf(\" %lld\", dims->count);\n"
@@ -55,13 +52,14 @@ static const char types[] =
     "char *tag) {\n"
     "  printf(\"load\"), npu_put(to), npu_put(from);\n"
     "  printf(\" at %lld %lld in %lld %lld\", w.row, w.column, w.rows, w.columns), npu_end(dims, "
-    "2, 1, tag);\n}\n"
+    "2, 1, tag);\n"
+    "}\n"
     "static inline void mad(npu_at sums, npu_at left, npu_at right, npu_product p, const char "
     "*tag) {\n"
     "  printf(\"mad\"), npu_put(sums), npu_put(left), npu_put(right);\n"
     "  printf(\" %lld %lld %lld %s\", p.m, p.n, p.k, p.how == MAD_ADD ? \"add\" : \"set\");\n"
-    "  if (p.ld[0]) printf(\" ld %lld %lld %lld\", p.ld[0], p.ld[1], p.ld[2]);\n  npu_end(NULL, 0, "
-    "0, tag);\n}\n"
+    "  if (p.ld[0]) printf(\" ld %lld %lld %lld\", p.ld[0], p.ld[1], p.ld[2]);\n"
+    "  npu_end(NULL, 0, 0, tag);\n}\n"
     "/* Queue `from` raises the flag for `to` behind all before it; queue `to` waits for it. */\n"
     "static inline void set_flag(npu_queue from, npu_queue to, int id) {\n"
     "  printf(\"set %s %s %d\\n\", from.name, to.name, id);\n}\n"
@@ -89,9 +87,7 @@ void npu_c_intrinsics(FILE *out) {
   fputs("#endif\n", out);
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 static void put_place(FILE *out, int64_t at, const int64_t *step) {
   fprintf(out, "%" PRId64, at);
   for (int k = 0; k < NPU_DEPTH; k++)
@@ -209,8 +205,8 @@ void npu_c_text(FILE *out, const tf_npu *p, const char *what) {
   if (fclose(lines) != 0) return;
   fprintf(out,
           "/* %s for the NPU: run it, and what it prints is the program, instruction by "
-          "instruction. */\n#include "
-          "<math.h>\n\n#include \"npu.h\"\n\n",
+          "instruction. */\n"
+          "#include <math.h>\n\n#include \"npu.h\"\n\n",
           what);
   put_names(out, p);
   fputs("static void machine(void) {\n", out);
