@@ -10,7 +10,6 @@
 
 #include "model/cost/exact/hand.h"
 #include "model/cost/exact/leap.h"
-#include "model/cost/exact/line_log.h"
 #include "model/cost/exact/lines.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
@@ -739,7 +738,6 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->ev.exact = true;
   m->ev.made = e.st->made;
   m->ev.kinds = e.kinds;
-  /* without leaps every iteration is walked */
   tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new();
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
