@@ -15,10 +15,12 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-static tf_best_result *run_best(cli_session *s, const cli_looking *l) {
+/* *spent: the budget that it had. */
+static tf_best_result *run_best(cli_session *s, const cli_looking *l, tf_budget *spent) {
   cli_meter m = cli_meter_new(s->in->quiet);
-  m.limit = l->time_limit;
+  m.limit = cli_seconds_before_layouts(s, l->time_limit);
   m.max_evals = l->evals ? l->evals : l->time_limit > 0 ? 0 : cli_for_ops(s, TF_BEST_EVALS);
+  m.max_evals = cli_before_layouts(s, m.max_evals);
   const tf_best_opts opts = {.objective = l->objective,
                              .exportable = l->exportable,
                              .starts = (const tf_tree *const *)s->starts.tree,
@@ -30,6 +32,7 @@ static tf_best_result *run_best(cli_session *s, const cli_looking *l) {
                              .budget.stop = cli_interrupted,
                              .budget.progress = m.on ? show : NULL,
                              .budget.ctx = &m};
+  *spent = opts.budget;
   cli_hold_interrupt(CLI_GRACE);
   tf_best_result *r = tf_best_find(s->spec->arch, s->spec->workload, &opts, s->diags);
   cli_release_interrupt();
@@ -104,7 +107,8 @@ static const char *origin(const tf_best_result *r) {
 cli_status cli_best(cli_session *s, const cli_looking *l) {
   cli_status status = begin_with_given(s);
   if (status != CLI_DONE) return status;
-  tf_best_result *r = run_best(s, l);
+  tf_budget spent;
+  tf_best_result *r = run_best(s, l, &spent);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
@@ -113,6 +117,7 @@ cli_status cli_best(cli_session *s, const cli_looking *l) {
   tf_tree *tree = r->tree;
   r->tree = NULL;
   status = compare(s, l, &s->found);
+  if (status == CLI_DONE) status = cli_search_layouts(s, l, &spent, tree, NULL);
   if (status == CLI_DONE)
     status = tree ? cli_adopt(s, tree, origin(r)) : cli_none_found(s, r->evals, r->stopped_by);
   else

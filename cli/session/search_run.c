@@ -32,7 +32,8 @@ static cli_status complain(cli_session *s, cli_status status) {
   return status;
 }
 
-static tf_search_result *run_search(cli_session *s, const cli_looking *l) {
+/* *spent: the budget that it had. */
+static tf_search_result *run_search(cli_session *s, const cli_looking *l, tf_budget *spent) {
   bool said = l->time_limit > 0 || l->evals > 0;
   cli_meter m = cli_meter_new(s->in->quiet);
   m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
@@ -40,14 +41,15 @@ static tf_search_result *run_search(cli_session *s, const cli_looking *l) {
   const int64_t effort = said ? 0 : EFFORT_EACH * m.max_evals;
   if (said && m.max_evals > 0 && s->spent > 0)
     m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
-  m.limit = l->time_limit;
+  m.max_evals = cli_before_layouts(s, m.max_evals);
+  m.limit = cli_seconds_before_layouts(s, l->time_limit);
   tf_search_opts opts = {.strategy = l->strategy,
                          .objective = l->objective,
                          .goal = l->front ? 0 : m.bound,
                          .budget.seed = l->seed,
                          .budget.threads = l->threads,
                          .budget.max_evals = m.max_evals,
-                         .budget.max_effort = effort,
+                         .budget.max_effort = cli_before_layouts(s, effort),
                          .budget.time_limit = m.limit,
                          .exportable = l->exportable,
                          .log = l->log,
@@ -57,6 +59,7 @@ static tf_search_result *run_search(cli_session *s, const cli_looking *l) {
                          .budget.stop = cli_interrupted,
                          .budget.progress = m.on ? show : NULL,
                          .budget.ctx = &m};
+  *spent = opts.budget;
   cli_hold_interrupt(CLI_GRACE);
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);
@@ -121,11 +124,14 @@ cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
 cli_status cli_search(cli_session *s, const cli_looking *l) {
   cli_status status = cli_find_bounds(s);
   if (status != CLI_DONE) return status;
-  s->search = run_search(s, l);
+  tf_budget spent;
+  s->search = run_search(s, l, &spent);
   if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
   keep_found(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
   tf_tree *found = s->search->best[0].tree;
+  status = cli_search_layouts(s, l, &spent, found, s->tree);
+  if (status != CLI_DONE) return status;
   s->search->best[0].tree = NULL;
   return cli_adopt(s, found, "search");
 }

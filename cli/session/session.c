@@ -93,15 +93,18 @@ static void set_own_value(cli_session *s) {
   s->found.space_proved |= s->found.proved;
 }
 
-/* Where memories have lines, a mapping that was found gets the layouts that suit it best. */
+/* Where memories have lines, a mapping that was found gets the layouts found with it, or those that
+ * suit it best. */
 static cli_status lay_out(cli_session *s) {
   int o = 0;
-  if (!s->found.method || s->layouts || !tf_arch_lines(s->spec->arch)) return CLI_DONE;
+  const bool done = s->layouts && s->spec->arch == s->layouts->arch;
+  if (!s->found.method || done || !tf_arch_lines(s->spec->arch)) return CLI_DONE;
   while (tf_objective_key(o + 1) && strcmp(tf_objective_key(o), s->found.objective) != 0)
     o++;
-  s->layouts = tf_layouts_best(s->tree, (tf_objective)o, s->diags);
+  if (!s->layouts) s->layouts = tf_layouts_best(s->tree, (tf_objective)o, s->diags);
   tf_tree *tree =
-      s->layouts ? tf_tree_copy(s->tree, s->layouts->arch, s->spec->workload, s->diags) : NULL;
+      s->layouts ? tf_tree_copy(s->layouts->tree, s->layouts->arch, s->spec->workload, s->diags)
+                 : NULL;
   if (!tree) return fail(s);
   s->spec->arch = s->layouts->arch;
   s->found.evaluations += s->layouts->evals;

@@ -47,6 +47,13 @@ int64_t cli_for_ops(const cli_session *s, int64_t evals);
 /* Searches by the options, beginning with s->starts, and adopts the result; a progress line on a
  * terminal. */
 cli_status cli_search(cli_session *s, const cli_looking *l);
+/* Where memories have lines (elsewhere nothing is done): what a search has of the budget before the
+ * rest goes to mapping and layouts together; and that rest, of a search that had `before`.  given:
+ * as in tf_layouts_opts. */
+int64_t cli_before_layouts(const cli_session *s, int64_t all);
+double cli_seconds_before_layouts(const cli_session *s, double all);
+cli_status cli_search_layouts(cli_session *s, const cli_looking *l, const tf_budget *before,
+                              const tf_tree *found, const tf_tree *given);
 void cli_show_search(cli_meter *m, const tf_progress *p);
 /* A dim whose extent is more than a trip count of a search may be: only the formulas find mappings
  * of it.  NULL: none. */

@@ -63,6 +63,17 @@ typedef struct {
   int64_t evals;
 } tf_layouts_result;
 TF_API tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d);
+
+/* The same of mapping and layouts together: begins with the mapping, searches others of the
+ * workload, or completions of `given`, and lays out the best of these, within the budget. */
+typedef struct {
+  tf_objective objective;
+  const char *exportable; /* as in tf_search_opts */
+  const tf_tree *given;   /* borrowed; NULL: all mappings */
+  tf_budget budget;       /* progress is not told */
+} tf_layouts_opts;
+TF_API tf_layouts_result *tf_layouts_search(const tf_tree *tree, const tf_layouts_opts *o,
+                                            tf_diags *d);
 TF_API void tf_layouts_free(tf_layouts_result *r);
 
 #ifdef __cplusplus

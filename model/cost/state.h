@@ -94,6 +94,7 @@ struct tf_lines {
   tf_line_set set;
   tf_line_access *step; /* accesses of one operand in a step */
   int64_t n_step;
+  struct tf_line_log *log; /* exact/line_log.h; NULL: nothing was noted yet */
   tf_lines_result res;
 };
 

@@ -8,6 +8,7 @@
 #include "model/input/arch_read.h"
 #include "model/input/kinds.h"
 #include "model/input/table/energy.h"
+#include "model/input/table/sections.h"
 
 /* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of
  * them are in. */
@@ -431,18 +432,23 @@ static bool read_formats(tf_arch_reader *r, const tf_key *k, const tf_ynode *lis
   return ok;
 }
 
+#define X(id, key, kinds, required, json, words) R_##id,
+enum { TF_RULE_KEYS(X) N_RULE };
+#undef X
+static const tf_yrow point_rows[] = {TF_POINT_KEYS(TF_KEY_ROW)},
+                     rule_rows[N_RULE] = {TF_RULE_KEYS(TF_KEY_ROW)};
+enum { N_POINT = sizeof point_rows / sizeof *point_rows };
+
 static bool read_rule(tf_arch_reader *r, const tf_ynode *node, bool at_memory, tf_rule *out) {
-  const tf_yrow rows[] = {{"on", TF_Y_SCALAR | TF_Y_LIST, false},
-                          {"target", TF_Y_SCALAR | TF_Y_LIST, at_memory},
-                          {"tiles", TF_Y_SCALAR, false}};
   const char *what = at_memory ? "a rule of a memory" : "a rule of a compute unit";
-  const tf_ynode *v[3] = {NULL, NULL, NULL};
+  const tf_ynode *v[N_RULE] = {NULL};
   *out = (tf_rule){.at = node->at};
   if (!tf_yschema_kind(node, TF_Y_MAP, what, r->base->diags)) return false;
-  bool ok = tf_yschema_check(node, rows, at_memory ? 3 : 1, what, v, r->base->diags);
-  ok = read_choice(r, v[0], "on", &out->on) && ok;
-  if (v[2]) ok = tf_read_bool(r->base, v[2], "tiles", &out->tiles) && ok;
-  return read_choice(r, v[1], "target", &out->target) && ok;
+  bool ok = at_memory ? tf_yschema_check(node, rule_rows, N_RULE, what, v, r->base->diags)
+                      : tf_yschema_check(node, point_rows, N_POINT, what, v, r->base->diags);
+  ok = read_choice(r, v[R_ON], "on", &out->on) && ok;
+  if (v[R_TILES]) ok = tf_read_bool(r->base, v[R_TILES], "tiles", &out->tiles) && ok;
+  return read_choice(r, v[R_TARGET], "target", &out->target) && ok;
 }
 
 static bool read_rules(tf_arch_reader *r, const tf_key *k, const tf_ynode *list, void *s) {

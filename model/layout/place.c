@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/grow.h"
+#include "model/layout/boxes.h"
 
 void tf_line_set_free(tf_line_set *s) {
   free(s->runs);
@@ -194,6 +195,7 @@ static int64_t busiest_bank(const tf_places *p, tf_line_set *s, int64_t lines) {
 tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
                          tf_line_set *s) {
   tf_touched t = {0, 0};
+  if (!c->n_points && tf_touched_box(p, at, shift, c, s, &t)) return t;
   s->n = 0;
   if (c->n_points)
     add_points(p, at, shift, c, s);

@@ -2,8 +2,9 @@
  *
  * Along a rank that no place crosses (it neither wraps round its room nor begins amid a part that a
  * layout cuts off), an element's address is its own plus that of the place: what counts of the
- * place is its address modulo a line, as whole lines turn banks round alike.  Along others the
- * coordinate counts, modulo the room.  The places are gathered by these figures, loop by loop. */
+ * place is its address modulo a line, as whole lines turn banks round alike.  Where places begin
+ * amid such parts, the coordinate modulo the part counts, too; where they wrap, the coordinate
+ * modulo the room does.  The places are gathered by these figures, loop by loop. */
 #include "model/layout/sum.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum { FEW_KINDS = 1 << 6, MOST_KINDS = 1 << 14, MOST_STEPS = 1 << 22 };
 #define MOST_RUNS (INT64_C(1) << 26)
 
 /* Places that touch alike: an address modulo a line, coordinates along ranks that are crossed (0
- * along others). */
+ * along others): in the part that a layout cuts off, or in the room. */
 typedef struct {
   int64_t shift, at[TF_PLACE_RANKS], n; /* n: how many there are; 0: the row is free */
 } kind;
@@ -27,9 +28,11 @@ typedef struct {
   int room, n;
 } kinds;
 
+typedef enum { PLAIN, CUT, ROUND } crossing;
+
 typedef struct {
   const tf_places *p;
-  bool crossed[TF_PLACE_RANKS];
+  crossing way[TF_PLACE_RANKS];
 } ways;
 
 static int64_t floor_mod(int64_t a, int64_t by) { return a % by < 0 ? a % by + by : a % by; }
@@ -76,10 +79,10 @@ static int64_t bits_at(const tf_places *p, int rank, int64_t y) {
   return at * p->bits;
 }
 
-/* Whether rank r is crossed; *first: the coordinate of the place where all loops stand at 0, in the
+/* How rank r is crossed; *first: the coordinate of the place where all loops stand at 0, in the
  * room. */
-static bool crosses(const tf_places *p, int r, int64_t at, int64_t span, const tf_place_loop *loops,
-                    int n, int64_t *first) {
+static crossing crosses(const tf_places *p, int r, int64_t at, int64_t span,
+                        const tf_place_loop *loops, int n, int64_t *first) {
   int64_t low = floor_mod(at, p->room[r]), high = span;
   bool parts = false;
   *first = low;
@@ -93,7 +96,8 @@ static bool crosses(const tf_places *p, int r, int64_t at, int64_t span, const t
     parts |= by % p->cut[r] != 0;
   }
   parts |= floor_mod(at, p->room[r]) % p->cut[r] != 0;
-  return parts || floor_mod(low, p->room[r]) + high > p->room[r];
+  if (floor_mod(low, p->room[r]) + high > p->room[r]) return ROUND;
+  return parts ? CUT : PLAIN;
 }
 
 static int64_t span_of(const tf_cells *c, int r, int n_ranks) {
@@ -109,27 +113,48 @@ static int64_t moved_by(const ways *w, const tf_place_loop *l) {
   int64_t bits = 0;
   for (int r = 0; r < w->p->n_ranks; r++) {
     const int64_t by = l->by[r] % w->p->room[r];
-    if (!w->crossed[r])
+    if (w->way[r] == PLAIN)
       bits += (by < 0 ? -1 : 1) * (bits_at(w->p, r, by < 0 ? -by : by) % w->p->line_bits);
   }
   return floor_mod(bits, w->p->line_bits);
 }
 
+static int64_t own_move(const ways *w, const tf_place_loop *l, int r) {
+  return l->by[r] % w->p->room[r];
+}
+
+/* Bits of address, modulo a line, of so many parts that a layout cuts off rank r. */
+static int64_t parts_bits(const ways *w, int r, int64_t parts) {
+  const int64_t line = w->p->line_bits, one = bits_at(w->p, r, w->p->cut[r]) % line;
+  return floor_mod(parts, line) * one % line;
+}
+
 /* Settings of a loop after which the kinds repeat. */
 static int64_t period(const ways *w, const tf_place_loop *l, int64_t bits) {
-  int64_t all = w->p->line_bits / tf_gcd(bits, w->p->line_bits);
+  const int64_t line = w->p->line_bits;
+  int64_t all = 1;
   for (int r = 0; r < w->p->n_ranks; r++) {
-    if (!w->crossed[r]) continue;
-    const int64_t own = w->p->room[r] / tf_gcd(floor_mod(l->by[r], w->p->room[r]), w->p->room[r]);
+    const int64_t in = w->way[r] == ROUND ? w->p->room[r] : w->way[r] == CUT ? w->p->cut[r] : 1;
+    const int64_t own = in / tf_gcd(floor_mod(own_move(w, l, r), in), in);
     all = tf_sat_mul(all / tf_gcd(all, own), own);
   }
-  return all;
+  if (all > l->n) return all; /* none repeats */
+  bits = bits * (all % line) % line;
+  for (int r = 0; r < w->p->n_ranks; r++)
+    if (w->way[r] == CUT) bits += parts_bits(w, r, own_move(w, l, r) * all / w->p->cut[r]);
+  return tf_sat_mul(all, line / tf_gcd(bits % line, line));
 }
 
 static void move(const ways *w, const tf_place_loop *l, int64_t bits, int64_t i, kind *k) {
-  k->shift = (k->shift + bits * i) % w->p->line_bits;
-  for (int r = 0; r < w->p->n_ranks; r++)
-    if (w->crossed[r]) k->at[r] = floor_mod(k->at[r] + l->by[r] % w->p->room[r] * i, w->p->room[r]);
+  const int64_t line = w->p->line_bits;
+  k->shift = (k->shift + bits * (i % line)) % line;
+  for (int r = 0; r < w->p->n_ranks; r++) {
+    if (w->way[r] == PLAIN) continue;
+    const int64_t in = w->way[r] == ROUND ? w->p->room[r] : w->p->cut[r],
+                  to = k->at[r] + own_move(w, l, r) * i;
+    k->at[r] = floor_mod(to, in);
+    if (w->way[r] == CUT) k->shift = (k->shift + parts_bits(w, r, (to - k->at[r]) / in)) % line;
+  }
 }
 
 /* The kinds of all places of `from`, each at all settings of the loop. */
@@ -171,11 +196,10 @@ static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_
   kind k = {.n = 1};
   for (int r = 0; r < w->p->n_ranks; r++) {
     int64_t first;
-    w->crossed[r] = crosses(w->p, r, at[r], span_of(c, r, w->p->n_ranks), loops, n, &first);
-    if (w->crossed[r])
-      k.at[r] = first;
-    else
-      k.shift = (k.shift + bits_at(w->p, r, first) % w->p->line_bits) % w->p->line_bits;
+    w->way[r] = crosses(w->p, r, at[r], span_of(c, r, w->p->n_ranks), loops, n, &first);
+    k.at[r] = w->way[r] == ROUND ? first : w->way[r] == CUT ? first % w->p->cut[r] : 0;
+    if (w->way[r] != ROUND)
+      k.shift = (k.shift + bits_at(w->p, r, first - k.at[r]) % w->p->line_bits) % w->p->line_bits;
   }
   return k;
 }

@@ -19,7 +19,8 @@ typedef struct {
 static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)},
                  tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)},
                  tiles[] = {TF_TILES_KEYS(ROW)}, band[] = {TF_BAND_KEYS(ROW)},
-                 listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)};
+                 listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)},
+                 point[] = {TF_POINT_KEYS(ROW)}, rule[] = {TF_RULE_KEYS(ROW)};
 
 static void write_property(FILE *out, const char *indent, const row *r) {
   fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key,
@@ -98,6 +99,14 @@ static void write_workload_defs(FILE *out) {
   write_object(out, "workload", workload, sizeof workload / sizeof *workload);
 }
 
+static void write_arch_defs(FILE *out) {
+  write_object(out, "point", point, sizeof point / sizeof *point);
+  fprintf(out, ",\n");
+  write_object(out, "rule", rule, sizeof rule / sizeof *rule);
+  fprintf(out, ",\n");
+  tf_schema_arch_defs(out);
+}
+
 static void write_mapping_defs(FILE *out) {
   fprintf(out, "    \"mapping\": {\"type\": \"string\", \"pattern\": \"");
   tf_write_mapping_pattern(out);
@@ -118,7 +127,7 @@ static void write_other_defs(FILE *out) {
 static const struct {
   const char *section, *title;
   void (*defs)(FILE *out);
-} parts[] = {{"architecture", "Architectures of tileflow", tf_schema_arch_defs},
+} parts[] = {{"architecture", "Architectures of tileflow", write_arch_defs},
              {"workload", "Workloads of tileflow", write_workload_defs},
              {"mapping", "Mappings of tileflow", write_mapping_defs},
              {"", "Files of tileflow", write_other_defs}};

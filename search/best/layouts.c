@@ -5,8 +5,9 @@
 
 #include "base/arena.h"
 #include "base/locale.h"
+#include "model/eval/hooks.h"
+#include "search/best/layouts.h"
 #include "search/common/objective.h"
-#include "tileflow/best.h"
 #include "tileflow/tree.h"
 
 enum { RANKS = 16, ALL_ORDERS = 4, MOST_EVALS = 4000, MOST_WALKED = 200000, MOST_ROUNDS = 4 };
@@ -16,8 +17,16 @@ typedef struct {
   tf_arena *arena;
   tf_model *model;
   tf_objective objective;
-  double edp; /* of the best so far: where the objective is the same */
+  double edp;          /* of the best so far: where the objective is the same */
+  int64_t spent, most; /* evaluations; one by a walk counts as several */
 } finder;
+
+static bool own_parts(finder *f, tf_laid *l) {
+  const tf_laid_part *from = l->parts;
+  l->parts = TF_ARRAY(f->arena, tf_laid_part, (size_t)l->n + 1);
+  if (l->parts) memcpy(l->parts, from, (size_t)l->n * sizeof *from);
+  return l->parts != NULL;
+}
 
 /* The machine with lists of its own, each with room for all tensors. */
 static bool own_machine(finder *f, const tf_arch *a, const tf_workload *wl) {
@@ -33,14 +42,18 @@ static bool own_machine(finder *f, const tf_arch *a, const tf_workload *wl) {
     if (!m->laid.list) return false;
     if (m->laid.n)
       memcpy(m->laid.list, a->memories[l].laid.list, (size_t)m->laid.n * sizeof *m->laid.list);
+    for (int i = 0; i < m->laid.n; i++)
+      if (!own_parts(f, &m->laid.list[i])) return false;
   }
   return mine->memories != NULL;
 }
 
 static bool counts(finder *f, double *value, double *edp) {
   tf_result r;
+  const bool counted = tf_model_eval(f->model, NULL, &r);
   f->r.evals++;
-  if (!tf_model_eval(f->model, NULL, &r)) return false;
+  f->spent += 1 + tf_model_walked_evals(f->model);
+  if (!counted) return false;
   const tf_figures of = tf_figures_of(f->r.arch, f->r.tree->workload, &r);
   *value = tf_objective_value(f->objective, &of);
   *edp = of.edp;
@@ -54,7 +67,7 @@ static bool less(double a, double b) { return a < b * (1 - 1e-12); }
 static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   const tf_laid before = *at;
   double value, edp;
-  if (f->r.evals >= MOST_EVALS) return false;
+  if (f->r.evals >= MOST_EVALS || f->spent >= f->most) return false;
   *at = *l;
   if (counts(f, &value, &edp) &&
       (less(value, f->r.value) || (!less(f->r.value, value) && less(edp, f->edp)))) {
@@ -170,12 +183,12 @@ static void improve(finder *f) {
   }
 }
 
-tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d) {
-  TF_IN_C_LOCALE;
+tf_layouts_result *tf_layouts_within(const tf_tree *tree, const tf_arch *arch,
+                                     tf_objective objective, int64_t most, tf_diags *d) {
   tf_arena *arena = tf_arena_new();
   finder *f = arena ? TF_NEW(arena, finder) : NULL;
-  if (f) f->arena = arena, f->objective = objective;
-  bool ok = f && own_machine(f, tree->arch, tree->workload);
+  if (f) f->arena = arena, f->objective = objective, f->most = most;
+  bool ok = f && own_machine(f, arch, tree->workload);
   if (ok) ok = (f->r.tree = tf_tree_copy(tree, f->r.arch, tree->workload, d)) != NULL;
   if (ok) ok = (f->model = tf_model_new(f->r.tree, d)) != NULL;
   if (!ok) {
@@ -188,6 +201,19 @@ tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, 
   if (counts(f, &f->r.value, &f->edp)) improve(f);
   return &f->r;
 }
+
+tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  return tf_layouts_within(tree, tree->arch, objective, INT64_MAX, d);
+}
+
+bool tf_layouts_better(const tf_layouts_result *a, const tf_layouts_result *b) {
+  const finder *x = (const finder *)a, *y = (const finder *)b;
+  if (a->value <= 0 || b->value <= 0) return a->value > 0;
+  return less(a->value, b->value) || (!less(b->value, a->value) && less(x->edp, y->edp));
+}
+
+int64_t tf_layouts_spent(const tf_layouts_result *r) { return ((const finder *)r)->spent; }
 
 void tf_layouts_free(tf_layouts_result *r) {
   finder *f = (finder *)r;

@@ -409,6 +409,14 @@ static tf_spec *read_page(const page *p, tf_diags *d) {
   return tf_spec_read_texts(&t, 1, NULL, 0, d);
 }
 
+void gen_layouts(tf_rng *g, page *p) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = read_page(p, d);
+  if (spec && spec->arch && spec->workload) draw_layouts(g, p, spec->arch, spec->workload);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
 /* Ops that touch what lives in a memory pass a Tile of it. */
 static void must_pass(maker *k) {
   for (int o = 0; o < k->wl->n_ops; o++)
@@ -455,8 +463,8 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
     tf_spec_free(spec);
     spec = read_page(p, d);
   }
-  if (gen_with_lines && spec && spec->arch && spec->workload) {
-    draw_layouts(&g, p, spec->arch, spec->workload);
+  if (gen_with_lines) {
+    gen_layouts(&g, p);
     tf_spec_free(spec);
     spec = read_page(p, d);
   }

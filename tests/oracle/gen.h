@@ -80,6 +80,8 @@ void gen_divided(tf_rng *g, page *p);
  * parts, GEN_PEERS: neighbours hand words on; *kind: the workload's. False if the workload itself
  * was refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
+/* Writes how tensors lie in memories with lines: one memory in two. */
+void gen_layouts(tf_rng *g, page *p);
 /* Writes a mapping of the architecture and workload on the page.  False: they are refused. */
 bool gen_mapping(tf_rng *g, page *p, unsigned *features);
 extern const char *const gen_feature_name[GEN_N];

@@ -209,9 +209,10 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
+  gen_with_lines = s.lines;
   if (ways)
-    return ways_print(cases, seed, ways, !alone, (ways_hooks){tf_model_to_walk, tf_model_walked}) >
-           0;
+    return ways_print(cases, seed, ways, !alone,
+                      (ways_hooks){tf_model_to_walk, tf_model_walked, s.features}) > 0;
   if ((s.print = only != 0)) one(&s, only);
   for (uint64_t i = 0; !only && !s.file && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);

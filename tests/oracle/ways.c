@@ -101,14 +101,17 @@ static bool near(double a, double b) { return fabs(a - b) <= 1e-7 * (fabs(a) + f
 /* Whether two evaluations of one tree have the same figures. */
 static bool same(const tf_spec *s, const tf_tree *t, const tf_result *a, const tf_result *b) {
   const size_t counts = (size_t)(s->arch->n_memories * s->workload->n_tensors);
-  bool ok = !memcmp(a->counts, b->counts, counts * sizeof *a->counts) &&
-            near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj) &&
-            a->points == b->points && a->skipped == b->skipped;
+  bool ok =
+      !memcmp(a->counts, b->counts, counts * sizeof *a->counts) &&
+      (!a->lines || !memcmp(a->lines->counts, b->lines->counts, counts * sizeof *a->counts)) &&
+      near(a->cycles, b->cycles) && near(a->energy_pj, b->energy_pj) && a->points == b->points &&
+      a->skipped == b->skipped;
   for (int n = 0; n < t->n_nodes && ok; n++)
     ok = a->nodes[n].runs == b->nodes[n].runs && a->nodes[n].held == b->nodes[n].held &&
          near(a->nodes[n].cycles, b->nodes[n].cycles);
   for (int l = 0; l < s->arch->n_memories && ok; l++)
-    ok = a->levels[l].peak == b->levels[l].peak &&
+    ok = (!a->lines || near(a->lines->cycles[l], b->lines->cycles[l])) &&
+         a->levels[l].peak == b->levels[l].peak &&
          a->levels[l].instances == b->levels[l].instances &&
          near(a->levels[l].hops, b->levels[l].hops);
   return ok;
@@ -137,9 +140,10 @@ static bool draw(tally *k, uint64_t seed, bool compare) {
   tf_rng g = tf_rng_new(seed, 11);
   page p = {.len = 0};
   unsigned features = 0;
-  gen_input(&g, &p, &features, 0);
+  gen_input(&g, &p, &features, k->hooks.features);
   p.len = (size_t)(strstr(p.text, "workload:") - p.text);
   write_workload(&g, k->of, &p);
+  if (gen_with_lines) gen_layouts(&g, &p);
   if (!gen_mapping(&g, &p, &features)) return false;
   tf_diags *d = tf_diags_new();
   const tf_text text = {"case", p.text, p.len};

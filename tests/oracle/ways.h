@@ -6,10 +6,11 @@
 
 #include "tileflow/model.h"
 
-/* What a program knows of a model beyond its interface. */
+/* What a program knows of a model beyond its interface, and what machines must have. */
 typedef struct {
   void (*walk)(tf_model *m);            /* from now on it walks */
   int64_t (*walked)(const tf_model *m); /* steps that the last evaluation walked */
+  unsigned features;                    /* of machines: GEN_PEERS */
 } ways_hooks;
 
 /* Draws `each` mappings a kind of workload, with lengths of up to a million, and prints how they

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/cost/exact/line_log.h"
 #include "model/cost/peers.h"
 #include "model/flow/skip.h"
 #include "model/input/dims.h"
@@ -42,6 +43,7 @@ typedef struct {
                       comes for the first  time  depends on the iteration */
   int64_t kept_at; /* what follows was kept after this iteration; -1: nothing is kept */
   int64_t since;   /* the store's `now` then */
+  int64_t mark;    /* of the accesses to lines that are noted */
   int fails;       /* since the last leap */
   int64_t *held, *ints;
   double *reals;
@@ -240,6 +242,18 @@ static void slice_shifts(question *q, loop *f, int n) {
   }
 }
 
+static bool noting(const tf_walker *e) { return e->m->lines && e->m->lines->noting; }
+
+/* Shifts of what units use, where its lines are noted. */
+static void leaf_shifts(question *q, loop *f, int n) {
+  const tf_plan *p = q->e->p;
+  for (int i = p->n_tile_slices; i < p->n_slices && noting(q->e) && q->agree; i++) {
+    int64_t *of = f->slice + (size_t)i * TF_MAX_RANK;
+    memset(of, 0, TF_MAX_RANK * sizeof *of);
+    if (touched(q, &p->slices[i], n)) slice_shift(q, i, of);
+  }
+}
+
 /* Points, and what leaves use, move with the ranges of the ops. */
 static void op_shifts(question *q, int n) {
   const tf_plan *p = q->e->p;
@@ -341,7 +355,7 @@ static bool room(const tf_walker *e, loop *f) {
   const tf_plan *p = e->p;
   tf_arena *a = e->leaps->arena;
   f->idle = TF_ARRAY(a, bool, (size_t)p->wl->n_ops);
-  f->slice = TF_ARRAY(a, int64_t, (size_t)(p->n_tile_slices + 1) * TF_MAX_RANK);
+  f->slice = TF_ARRAY(a, int64_t, (size_t)(p->n_slices + 1) * TF_MAX_RANK);
   f->home = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors * TF_MAX_RANK);
   f->held = TF_ARRAY(a, int64_t, e->leaps->words);
   f->ints = TF_ARRAY(a, int64_t, e->leaps->n_ints);
@@ -360,6 +374,7 @@ static void ask(const tf_walker *e, int l, loop *f) {
   f->n_masked = 0;
   f->outer = 0;
   slice_shifts(&q, f, child);
+  leaf_shifts(&q, f, child);
   home_shifts(&q, f, child);
   op_shifts(&q, child);
   find_borders(&q, f, child);
@@ -611,6 +626,7 @@ static void keep_state(tf_walker *e, loop *f, int64_t i) {
   memset(f->met, 0xff, (size_t)s->n_pairs * sizeof *f->met);
   f->kept_at = i;
   f->since = ++e->st->now;
+  f->mark = noting(e) ? tf_line_log_mark(e->m) : 0;
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
 }
 
@@ -686,9 +702,10 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
     const tf_store_shift by = {f->slice, f->home};
     const int64_t last = may_leap(e, l, f) ? alike_until(e, l, f, i) : i;
     add_met(e);
-    if (last > i && none_meet(e, f) && all_begun(e, f) &&
-        tf_store_moved(e->st, f->held, f->since, by)) {
+    if (last > i && (!noting(e) || tf_line_log_holds(e->m, f->mark)) && none_meet(e, f) &&
+        all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
       e->ok = count_again(e, f, last - i);
+      if (noting(e)) tf_line_log_again(e->m, f->mark, f->slice, last - i);
       tf_store_move(e->st, f->since, by, last - i);
       note_was(e, l, i, last);
       meet_again(e, f);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "model/cost/exact/line_log.h"
 
 bool tf_lines_new(struct tf_model *m) {
   const tf_plan *p = m->plan;
@@ -30,6 +31,7 @@ bool tf_lines_new(struct tf_model *m) {
 void tf_lines_free(struct tf_lines *l) {
   if (!l) return;
   tf_line_set_free(&l->set);
+  tf_line_log_free(l->log);
   free(l->step);
 }
 
@@ -39,52 +41,9 @@ void tf_lines_clear(struct tf_model *m) {
   m->lines->walked = m->lines->failed = false;
 }
 
-/* ---- where slices lie ----------------------------------------------------------------------- */
-
-static const int64_t *room_of(const struct tf_model *m, int i) {
-  return &(m->lines->noting ? m->lines->room : m->rank_len)[m->views->rank_at[i]];
-}
-
-bool tf_lines_own(const struct tf_model *m, int i, tf_places *p) {
-  const tf_slice *s = &m->plan->slices[i];
-  return tf_places_make(&m->plan->arch->memories[s->level], &m->plan->wl->tensors[s->tensor],
-                        room_of(m, i), p);
-}
-
-bool tf_lines_up(const struct tf_model *m, int i, tf_places *p) {
-  const tf_slice *s = &m->plan->slices[i];
-  const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
-  const int64_t *room = z->extent;
-  const int tile =
-      m->plan->home_level[s->tensor] == s->above ? -1 : tf_plan_mtile(m->plan, s->node, s->above);
-  const tf_view *v = tile < 0 ? NULL : &m->views->node[tile];
-  for (int k = v ? v->first : 0; v && k < v->first + v->n_slices; k++)
-    if (m->plan->slices[k].tensor == s->tensor) room = room_of(m, k);
-  return tf_places_make(&m->plan->arch->memories[s->above], z, room, p);
-}
-
 /* ---- accesses that a walk notes ------------------------------------------------------------- */
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
-
-static bool add_move(tf_move *to, const tf_move *v) {
-  return add_checked(&to->fill, v->fill) && add_checked(&to->drain, v->drain) &&
-         add_checked(&to->read, v->read) && add_checked(&to->update, v->update);
-}
-
-void tf_lines_add(struct tf_model *m, int i, const tf_move *lines, const tf_move *cycles) {
-  m->lines->failed |=
-      !add_move(&m->lines->moved[i], lines) || !add_move(&m->lines->cycles[i], cycles);
-}
-
-/* The coordinates of a box's lower end, as rooms count them. */
-static void place_of(const tf_places *p, const tf_tensor *z, const tf_ival *box, int64_t *at) {
-  at[0] = 0;
-  for (int r = 0; r < z->rank; r++) {
-    const int64_t y = (box[r].lo - z->lo[r]) % p->room[r];
-    at[r] = y < 0 ? y + p->room[r] : y;
-  }
-}
 
 static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has, tf_cells *c) {
   *c = (tf_cells){.len = {1}, .lacks = true};
@@ -99,33 +58,13 @@ static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has,
 
 void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival *has, bool fresh,
                     bool first) {
-  struct tf_lines *x = m->lines;
-  const tf_slice *s = &m->plan->slices[i];
-  const tf_memory *mem = &m->plan->arch->memories[s->level];
-  const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
-  tf_move lines = {0}, cycles = {0};
+  const tf_tensor *z = &m->plan->wl->tensors[m->plan->slices[i].tensor];
+  tf_lines_noted a = {TF_LINES_ENTER, i, fresh, first, {0}};
   tf_cells c;
   cells_of(z, box, has, &c);
-  for (int up = 0; up < 2; up++) {
-    tf_places p;
-    int64_t at[TF_PLACE_RANKS];
-    if (!tf_has_lines(m, up ? s->above : s->level)) continue;
-    if (!(up ? tf_lines_up(m, i, &p) : tf_lines_own(m, i, &p))) {
-      x->failed = true;
-      return;
-    }
-    place_of(&p, z, box, at);
-    const tf_touched t = tf_touched_by(&p, at, 0, &c, &x->set);
-    const tf_move l =
-        tf_move_of(s, mem, (tf_entry){t.lines, fresh ? t.lines : 0, fresh && first ? t.lines : 0});
-    const tf_move k = tf_move_of(
-        s, mem, (tf_entry){t.cycles, fresh ? t.cycles : 0, fresh && first ? t.cycles : 0});
-    if (up)
-      lines.read = l.read, lines.update = l.update, cycles.read = k.read, cycles.update = k.update;
-    else
-      lines.fill = l.fill, lines.drain = l.drain, cycles.fill = k.fill, cycles.drain = k.drain;
-  }
-  tf_lines_add(m, i, &lines, &cycles);
+  for (int r = 0; r < z->rank; r++)
+    a.at[r] = box[r].lo - z->lo[r];
+  tf_line_log_add(m, &a, &c);
 }
 
 void tf_lines_access(struct tf_model *m, int i, size_t server, const tf_ival *point, bool reads) {
@@ -147,48 +86,40 @@ static int by_server(const void *a, const void *b) {
   return (x->server > y->server) - (x->server < y->server);
 }
 
-/* The lines of accesses from..to - 1, all of them or those that read. */
-static tf_touched touch(struct tf_model *m, const tf_places *p, int64_t from, int64_t to,
-                        bool reads) {
+/* Notes accesses from..to - 1, all of them or those that read. */
+static void note(struct tf_model *m, int i, tf_lines_what what, int64_t from, int64_t to) {
   struct tf_lines *x = m->lines;
-  int64_t *points = malloc((size_t)(to - from) * (size_t)p->n_ranks * sizeof *points),
-          zero[TF_PLACE_RANKS] = {0};
+  const int rank = m->plan->wl->tensors[m->plan->slices[i].tensor].rank, ranks = rank ? rank : 1;
+  const bool all = what == TF_LINES_UPDATE || !m->plan->slices[i].makes;
+  int64_t *points = malloc((size_t)(to - from) * (size_t)ranks * sizeof *points);
+  tf_lines_noted a = {.what = what, .i = i};
   tf_cells c = {.n_points = 0, .points = points};
-  if (!points) {
-    x->set.starved = true;
-    return (tf_touched){0, 0};
-  }
-  for (int64_t k = from; k < to; k++) {
-    if (reads && !x->step[k].reads) continue;
-    for (int r = 0; r < p->n_ranks; r++) {
-      const int64_t y = x->step[k].at[r] % p->room[r];
-      points[c.n_points * p->n_ranks + r] = y < 0 ? y + p->room[r] : y;
+  x->set.starved |= !points;
+  for (int64_t k = from; k < to && points; k++) {
+    if (!all && !x->step[k].reads) continue;
+    for (int r = 0; r < ranks; r++) {
+      const int64_t v = rank ? x->step[k].at[r] : 0;
+      points[c.n_points * ranks + r] = v;
+      a.at[r] = c.n_points && a.at[r] < v ? a.at[r] : v;
     }
     c.n_points++;
   }
-  const tf_touched t = c.n_points ? tf_touched_by(p, zero, 0, &c, &x->set) : (tf_touched){0, 0};
+  for (int k = 0; k < c.n_points * ranks; k++)
+    points[k] -= a.at[k % ranks];
+  if (c.n_points) tf_line_log_add(m, &a, &c);
   free(points);
-  return t;
 }
 
 void tf_lines_step(struct tf_model *m, int i) {
   struct tf_lines *x = m->lines;
-  const bool makes = m->plan->slices[i].makes;
-  tf_places p;
-  tf_move lines = {0}, cycles = {0};
-  if (!x->n_step) return;
-  x->failed |= !tf_lines_up(m, i, &p);
-  qsort(x->step, (size_t)x->n_step, sizeof *x->step, by_server);
-  for (int64_t from = 0, to = 0; from < x->n_step && !x->failed; from = to) {
+  if (x->n_step) qsort(x->step, (size_t)x->n_step, sizeof *x->step, by_server);
+  for (int64_t from = 0, to = 0; from < x->n_step; from = to) {
     while (to < x->n_step && x->step[to].server == x->step[from].server)
       to++;
-    const tf_touched read = touch(m, &p, from, to, makes);
-    const tf_touched update = makes ? touch(m, &p, from, to, false) : (tf_touched){0, 0};
-    x->failed |= !add_move(&lines, &(tf_move){.read = read.lines, .update = update.lines});
-    x->failed |= !add_move(&cycles, &(tf_move){.read = read.cycles, .update = update.cycles});
+    note(m, i, TF_LINES_READ, from, to);
+    if (m->plan->slices[i].makes) note(m, i, TF_LINES_UPDATE, from, to);
   }
   x->n_step = 0;
-  tf_lines_add(m, i, &lines, &cycles);
 }
 
 /* ---- what they take ------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  */
 #ifndef MODEL_COST_EXACT_LINES_H
 #define MODEL_COST_EXACT_LINES_H
+#include "model/cost/exact/line_log.h"
 #include "model/cost/state.h"
 #include "model/layout/sum.h"
 

@@ -738,8 +738,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->ev.exact = true;
   m->ev.made = e.st->made;
   m->ev.kinds = e.kinds;
-  const bool each = (m->note && !m->noted) || (m->lines && m->lines->noting);
-  tf_arena *leaps = each ? NULL : tf_arena_new(); /* without, every iteration is walked */
+  tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new();
   if (leaps) e.leaps = tf_leaps_new(leaps, &e);
   if (leaps) tf_skip_memo_new(leaps, &m->ev);
   run_node(&e, 0);
@@ -774,13 +773,14 @@ static bool walk_twice(struct tf_model *m) {
 /* Walks for what m-tiles hold at most, then access by access for the lines. */
 static bool walk_lines(struct tf_model *m) {
   struct tf_lines *x = m->lines;
-  int64_t rows;
+  int64_t rows = 0;
   if (!x || m->open || m->note) return true;
   if (!walk(m, &rows)) return false;
   memcpy(x->room, m->rank_len, (size_t)m->views->n_ranks * sizeof *x->room);
   tf_lines_clear(m);
   x->noting = true;
   x->walked = walk(m, &rows);
+  tf_line_log_sum(m);
   x->noting = false;
   m->starved |= x->set.starved;
   return x->walked && !x->failed && !m->starved;

@@ -68,12 +68,8 @@ static const struct {
      "\"#/$defs/packing\"}, {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
      "[\"as\", \"bits\"], \"properties\": {\"as\": {\"$ref\": \"#/$defs/packing\"}, \"bits\": "
      "{\"$ref\": \"#/$defs/bits\"}}}]}}, \"energy\": {\"$ref\": \"#/$defs/energies\"}}}"},
-    {"rules",
-     "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
-     "\"required\": [\"target\"], \"properties\": {\"target\": {\"$ref\": \"#/$defs/tensors\"}, "
-     "\"on\": {\"$ref\": \"#/$defs/tensors\"}, \"tiles\": {\"$ref\": \"#/$defs/flag\"}}}"},
-    {"points", "\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": "
-               "false, \"properties\": {\"on\": {\"$ref\": \"#/$defs/tensors\"}}}"},
+    {"rules", "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/rule\"}"},
+    {"points", "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/point\"}"},
     {"parts", "\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": {\"$ref\": "
               "\"#/$defs/part\"}"},
     {"holds", "\"type\": \"array\", \"minItems\": 1, \"items\": {\"enum\": [\"left\", \"right\", "

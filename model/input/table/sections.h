@@ -46,6 +46,12 @@
 #define TF_OP_KEYS(X)                                                                                                  \
   X(NAME, "name", TF_Y_SCALAR, false, "name", "the op's, where it is not that of the tensor which it makes")           \
   X(EXPR, "expr", TF_Y_SCALAR, true, "expr", "what it computes")
+#define TF_POINT_KEYS(X)                                                                                               \
+  X(ON, "on", TF_Y_SCALAR | TF_Y_LIST, false, "tensors", "whose zeros are looked at")
+#define TF_RULE_KEYS(X)                                                                                                \
+  TF_POINT_KEYS(X)                                                                                                     \
+  X(TARGET, "target", TF_Y_SCALAR | TF_Y_LIST, true, "tensors", "whose accesses are left out")                         \
+  X(TILES, "tiles", TF_Y_SCALAR, false, "flag", "whether whole tiles that an inner memory fetches are left out")
 /* clang-format on */
 
 #define TF_KEY_ROW(id, key, kinds, required, json, words) {key, kinds, required},
