@@ -9,8 +9,7 @@
 #include "codegen/backend/cuda/pass/pass.h"
 
 /* wgmma comes to this part of the tensor cores' rate, where tiles come beside it (a large product
- * on an H100: 78 to 81
- * %, shared/design/targets.md). */
+ * on an H100: 78 to 81 %, shared/design/targets.md). */
 static const double group_share = 0.8;
 /* And shared memory to this part of its bandwidth, which those tiles and products share. */
 static const double port_share = 0.9;
@@ -545,41 +544,6 @@ static void body(block *b, const ir_body *list, bool region) {
 
 /* ---- waves ---------------------------------------------------------------------------------- */
 
-double cu_resident(const tf_multiprocessor *m, double registers, double shared) {
-  const double most = registers < m->most ? registers : m->most;
-  const double by[] = {floor(m->registers / (ceil(most / 8) * 8 * CU_WARPS * CU_LANES)),
-                       floor(m->memory / (shared + m->reserve)),
-                       floor(m->threads / (CU_WARPS * CU_LANES))};
-  double least = by[0];
-  for (int i = 1; i < 3; i++)
-    least = by[i] < least ? by[i] : least;
-  return least < 1 ? 1 : least;
-}
-
-int64_t cu_multiprocessors(const ir_program *p) {
-  const tf_arch *a = p->tree->arch;
-  const int home = cu_home(a);
-  return home ? a->memories[home].mesh[0] * a->memories[home].mesh[1] : 1;
-}
-
-int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
-  enum {
-    MOST = 2
-  }; /* asked for three, nvcc spills what it has room for, where one takes 56 registers as it likes
-      */
-  const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
-  const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
-  if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;
-  return (int)fmin(MOST, cu_resident(m, cu_registers(p, part), (double)cu_share(p, part, NULL)));
-}
-
-static bool multiplies(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n && !any; i++)
-    any = (b->s[i]->kind == IR_NEST && cu_of(b->s[i])->fragments) || multiplies(&b->s[i]->body);
-  return any;
-}
-
 /* Cycles in which a multiprocessor's schedulers issue what so many warps of a block have: one a
  * cycle each, and there are four since Volta, whatever the lanes behind them. */
 static double issued_by(const block *b, double warps) {
@@ -599,23 +563,8 @@ static double together(const block *b, double blocks, double spilled) {
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
 }
 
-/* Whether a loop's steps are two products, of which the second's rows are what became of the first,
- * and warpgroups do the work in between in turn. */
-static bool has_turns(const ir_program *p, const ir_body *b) {
-  int products = 0;
-  bool any = false, made = false;
-  for (int i = 0; i < b->n && !any; i++) {
-    const ir_stmt *s = b->s[i];
-    const cu_matrices *product = s->kind == IR_NEST ? cu_of(s)->fragments : NULL;
-    products += product != NULL;
-    made |= product && p->buffers[s->nest.from[product->a]].space == CU_FRAGMENT;
-    any = s->kind == IR_FOR && has_turns(p, &s->body);
-  }
-  return any || (products == 2 && made);
-}
-
-/* What such a loop takes where one warpgroup multiplies while the others work on rows: products and
- * exponentials one behind the other, as attention on an H100 was seen to
+/* What a loop in turns takes, where one warpgroup multiplies while the others work on rows:
+ * products and exponentials one behind the other, as attention on an H100 was seen to
  * (shared/design/targets.md). */
 static double in_turns(const block *b, const ir_stmt *s, double one) {
   const double beside = cu_groups_of(s) > 2 ? (1 - three_share) * fmin(b->tensor, b->special) : 0;
@@ -639,7 +588,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const double copies = ports > b->copied ? ports : b->copied,
                one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
-  const bool rows = has_turns(
+  const bool rows = cu_has_turns(
       b->p, &s->body); /* are worked on between the products of a step, and nothing behind */
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
@@ -685,7 +634,7 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
   const double registers = cu_registers(
                    b->p, s), /* products have as many blocks as nvcc is asked to make room for */
-      at_once = multiplies(&s->body) && !cu_is_wmma(b->p)
+      at_once = cu_multiplies(&s->body) && !cu_is_wmma(b->p)
                     ? cu_blocks_at_once(b->p, s)
                     : cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
   const double spilled = registers > b->mp->most ? 1.5 + (registers - b->mp->most) / 32 : 1;
@@ -777,7 +726,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
-  const double share = !b->groups ? b->mp->share : has_turns(b->p, &s->body) ? 1 : group_share;
+  const double share = !b->groups ? b->mp->share : cu_has_turns(b->p, &s->body) ? 1 : group_share;
   const double waits =
       b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;

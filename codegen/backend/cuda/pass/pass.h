@@ -337,6 +337,11 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s);
 /* Blocks, of so many registers a thread and bytes of shared memory, that a multiprocessor has at a
  * time; at least 1. */
 double cu_resident(const tf_multiprocessor *m, double registers, double shared);
+/* Whether a product on tensor instructions is among them. */
+bool cu_multiplies(const ir_body *b);
+/* Whether a loop's steps are two products, of which the second's rows are what became of the first,
+ * and warpgroups do the work in between in turn. */
+bool cu_has_turns(const ir_program *p, const ir_body *b);
 
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in
  * common, or pieces of an output. */
