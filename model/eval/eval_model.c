@@ -424,7 +424,10 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   const bool ok = evaluate(bare, trips, out);
   if (!ok || tf_bare_drops(m)) return ok;
   m->as_bare = false;
-  return evaluate(m, trips, out);
+  m->to_walk = true; /* what is found then depends on the step: it is walked */
+  const bool walked = evaluate(m, trips, out);
+  m->to_walk = false;
+  return walked;
 }
 
 double tf_model_first_load(const tf_model *m, int n) {
