@@ -73,23 +73,27 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
 }
 
 /* Whether steps that drop what is held happen at all. */
-static bool is_any_dropped(const struct tf_model *m) {
+static bool is_any_dropped(const tf_plan *p, const int64_t *trip) {
   bool any = false;
-  for (int k = 0; k < m->plan->n_retains; k++)
-    for (uint64_t left = m->plan->retains[k].drops; left; left &= left - 1) {
-      const int at = __builtin_ctzll(left);
-      any |= m->bare->ev.trip[m->plan->path[m->plan->retains[k].scope].loops[at]] > 1;
-    }
+  for (int k = 0; k < p->n_retains; k++)
+    for (uint64_t left = p->retains[k].drops; left; left &= left - 1)
+      any |= trip[p->path[p->retains[k].scope].loops[__builtin_ctzll(left)]] > 1;
   return any;
 }
 
-bool tf_bare_drops(const struct tf_model *m) {
-  if (!is_any_dropped(m)) return true;
-  tf_eval *ev = &m->bare->ev;
-  int64_t *dg = calloc((size_t)m->plan->n_loops + 1, sizeof *dg);
-  bool all = dg && (!m->bare->quick || tf_eval_steps(ev)); /* the quick count needs no steps */
-  for (int k = 0; k < m->plan->n_retains && all; k++)
-    all = tf_retain_drops(ev, &m->plan->retains[k], dg);
+bool tf_always_drops(const tf_plan *p, const tf_eval *ev) {
+  if (!is_any_dropped(p, ev->trip)) return true;
+  int64_t *dg = calloc((size_t)p->n_loops + 1, sizeof *dg);
+  bool all = dg != NULL;
+  for (int k = 0; k < p->n_retains && all; k++)
+    all = tf_retain_drops(ev, &p->retains[k], dg);
   free(dg);
   return all;
+}
+
+bool tf_bare_holds(struct tf_model *m) {
+  struct tf_model *bare = m->bare;
+  /* the quick count needs no steps */
+  return !is_any_dropped(m->plan, bare->ev.trip) ||
+         ((!bare->quick || tf_eval_steps(&bare->ev)) && tf_always_drops(m->plan, &bare->ev));
 }

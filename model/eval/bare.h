@@ -14,5 +14,8 @@ bool tf_bare_prepare(struct tf_model *m);
 bool tf_bare_counts(struct tf_model *m, const int64_t *trips);
 /* After m->bare was evaluated: whether Seqs further out drop what is held at each step, as
  * tf_bare_counts takes for granted. */
-bool tf_bare_drops(const struct tf_model *m);
+bool tf_bare_holds(struct tf_model *m);
+/* The same of a plan that retains, with its steps known: else what is found depends on the step,
+ * and only the walk can tell. */
+bool tf_always_drops(const tf_plan *p, const tf_eval *ev);
 #endif

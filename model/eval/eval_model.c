@@ -374,6 +374,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
+    m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, &m->ev);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
     m->partly &=
@@ -422,12 +423,9 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   m->as_bare = bare != NULL;
   if (!bare) return evaluate(m, trips, out);
   const bool ok = evaluate(bare, trips, out);
-  if (!ok || tf_bare_drops(m)) return ok;
+  if (!ok || tf_bare_holds(m)) return ok;
   m->as_bare = false;
-  m->to_walk = true; /* what is found then depends on the step: it is walked */
-  const bool walked = evaluate(m, trips, out);
-  m->to_walk = false;
-  return walked;
+  return evaluate(m, trips, out);
 }
 
 double tf_model_first_load(const tf_model *m, int n) {

@@ -97,25 +97,16 @@ static bool has_work(const tf_eval *ev, int node, const int64_t *dg) {
   return false;
 }
 
-/* Children that a Seq further out passes to after the scope, before it, or both. */
-typedef enum { AFTER = 1, BEFORE = 2 } side;
-
-/* The number of these children of Seqs between the scope and loop k of its path that have work, or
- * have none. */
-static int count_passed(const tf_eval *ev, const tf_retain *h, int k, int sides, bool work,
-                        const int64_t *dg) {
+/* Whether a Seq between the scope and loop k of its path has another child without work. */
+static bool has_idle_child(const tf_eval *ev, const tf_retain *h, int k, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const int top = p->loops[p->path[h->scope].loops[k]].node;
-  int n = 0;
   for (int at = h->scope, q; (q = p->tree->nodes[at].parent) >= 0 && q != top; at = q) {
     const tf_node *seq = &p->tree->nodes[q];
-    for (int c = 0; c < seq->n_children && tf_plan_drops(seq); c++) {
-      const int child = seq->children[c];
-      if (child != at && sides & (child > at ? AFTER : BEFORE))
-        n += has_work(ev, child, dg) == work;
-    }
+    for (int c = 0; c < seq->n_children && tf_plan_drops(seq); c++)
+      if (seq->children[c] != at && !has_work(ev, seq->children[c], dg)) return true;
   }
-  return n;
+  return false;
 }
 
 bool tf_retain_drops(const tf_eval *ev, const tf_retain *h, int64_t *dg) {
@@ -123,34 +114,19 @@ bool tf_retain_drops(const tf_eval *ev, const tf_retain *h, int64_t *dg) {
   tf_last_steps(ev, h->scope, dg);
   for (uint64_t left = h->drops; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    if (ev->trip[path->loops[k]] > 1 && count_passed(ev, h, k, AFTER | BEFORE, false, dg))
-      return false;
+    if (ev->trip[path->loops[k]] > 1 && has_idle_child(ev, h, k, dg)) return false;
   }
   return true;
-}
-
-/* Whether a Seq drops what the home holds between two runs, of which loop k of the path leads from
- * one to the next: it does unless no child that it passes to has work. */
-static bool is_dropped(tf_eval *ev, const tf_retain *h, int k, const tf_spot *then,
-                       const tf_spot *now, int64_t *dg) {
-  if (!(h->drops >> k & 1)) return false;
-  const bool always = tf_retain_drops(ev, h, dg);
-  ev->irregular |= !always && !ev->exact;
-  tf_retain_stand(ev, h, now, dg);
-  const bool before = always || count_passed(ev, h, k, BEFORE, true, dg);
-  tf_retain_stand(ev, h, then, dg);
-  return before || count_passed(ev, h, k, AFTER, true, dg);
 }
 
 /* The part of op i's output that the home holds when the run at `at` begins; false: none. */
 static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at,
                   tf_ival *held) {
-  tf_spot then = *at, now;
+  tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
-    now = then;
     int k = tf_retain_before(ev, h, dg, &then);
-    if (k < 0 || is_dropped(ev, h, k, &then, &now, dg)) return false;
+    if (k < 0 || h->drops >> k & 1) return false;
     compute_first(ev, h, i, dg, &then, &made);
     tf_retain_stand(ev, h, &then, dg);
     if (needed(ev, h, i, dg, held)) return true;
