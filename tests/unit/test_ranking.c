@@ -173,7 +173,7 @@ static bool along_channels(int c, int pixels) {
 
 static void test_lanes(void) {
   CHECK(!along_channels(48, 20) && !along_channels(64, 28) && along_channels(80, 20) &&
-        along_channels(192, 28));
+        along_channels(320, 28));
   CHECK(!along_channels(96, 32) && along_channels(96, 30));
 }
 
