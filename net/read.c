@@ -275,9 +275,11 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
   r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
+  const int *last;
   if (!r->named || !r->of || !r->plan->groups ||
-      !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &r->last))
+      !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &last))
     return no_memory(r);
+  r->last = last;
   for (r->plan->n = 0; r->plan->n < (int)n; r->plan->n++)
     ok = read_group(r, v[P_GROUPS]->items[r->plan->n], r->plan->n) && ok;
   ok = !r->lost && all_named(r, v[P_GROUPS]->at) && in_order(r) && ok;

@@ -263,8 +263,8 @@ static const char *const chains[] = {
     "  - C[m,l,n] += A[m,k] * B[k,l,n]\n",
     "  - O[m,l] += I[k, 2*m + n] * W[l,k,n]\n",
     "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
-    "  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n"
-    "  - O[m,n] += E[m,l] * V[l,n]\n",
+    ("  - S[m,l] += A[m,k] * B[k,l]\n  - E[m,l] = exp(S[m,l])\n  - Z[m] += E[m,l]\n"
+     "  - O[m,n] += E[m,l] * V[l,n]\n"),
     "  - Y[l,m] += I[k, m + n] * W[l,k,n]\n  - Z[p,q] += Y[l, q + n] * U[p,l,n]\n",
 };
 
