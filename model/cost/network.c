@@ -119,6 +119,7 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   const tf_slice *s = &m->plan->slices[slice];
   const tf_memory *mem = &m->plan->arch->memories[level];
   const tf_path *path = &m->plan->path[s->node];
+  const uint64_t shares = tf_shares_of(&m->ev, m->views, slice, m->home_digit);
   for (int a = 0; a < 2; a++) {
     side[a].topology = mem->topology;
     side[a].side = mem->mesh[a];
@@ -129,7 +130,7 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
     if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level != level - 1) continue;
     tf_net_line *on = &side[l->axis == TF_SPATIAL_Y];
     on->trip[on->n] = m->ev.trip[path->loops[i]];
-    on->shared[on->n++] = m->views->shares[slice] >> i & 1;
+    on->shared[on->n++] = shares >> i & 1;
   }
   for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does
                                    fit, if that is small */
@@ -146,11 +147,12 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
  * which the first of the others gets what goes to one alone. */
 static double networks_at(const struct tf_model *m, int i, int level, bool apart) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  const uint64_t shares = tf_shares_of(&m->ev, m->views, i, m->home_digit);
   double n = 1;
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &m->plan->loops[path->loops[k]];
     if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level >= level - 1) continue;
-    if (!apart || !(m->views->shares[i] >> k & 1)) n *= (double)m->ev.trip[path->loops[k]];
+    if (!apart || !(shares >> k & 1)) n *= (double)m->ev.trip[path->loops[k]];
   }
   return n;
 }

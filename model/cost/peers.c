@@ -161,10 +161,11 @@ static bool next_network(const struct tf_model *m, int i, int level, int64_t *cu
 /* Whether it is the first of those that get the same words. */
 static bool first_network(const struct tf_model *m, int i, int level, const int64_t *cur) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  const uint64_t shares = tf_shares_of(&m->ev, m->views, i, m->home_digit);
   bool first = true;
   for (int k = 0; k < path->n; k++)
     if (m->plan->tree->nodes[m->plan->loops[path->loops[k]].node].level < level - 1 &&
-        m->views->shares[i] >> k & 1)
+        shares >> k & 1)
       first &= cur[path->loops[k]] == 0;
   return first;
 }

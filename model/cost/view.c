@@ -2,8 +2,7 @@
 #include "model/cost/view.h"
 
 #include <string.h>
-
-#include "model/flow/range.h"
+enum { STEPS_COMPARED = 1 << 12 }; /* of a loop: that boxes of more stand still is not seen */
 
 static double ratio(const tf_plan *p, int tensor, int level) {
   return (double)p->wl->tensors[tensor].word_bits / p->arch->memories[level].word_bits;
@@ -206,14 +205,43 @@ static void fill_parts(const tf_plan *p, tf_views *w) {
  * is found (model/eval/bare.c). */
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
-  for (int i = 0; w->shares && i < p->n_tile_slices; i++) {
+  w->pulled = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
+  for (int i = 0; w->shares && w->pulled && i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     w->shares[i] = s->merge;
     for (uint64_t left = s->merge; left; left &= left - 1)
-      for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-        if (tf_slice_moved(p, s, r, __builtin_ctzll(left))) w->shares[i] &= ~(left & -left);
+      for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
+        const int k = __builtin_ctzll(left);
+        if (tf_slice_moved(p, s, r, k)) w->shares[i] &= ~(left & -left);
+        if (tf_slice_pulled(p, s, r, k)) w->pulled[i] |= left & -left;
+      }
   }
-  return w->shares != NULL;
+  return w->shares && w->pulled;
+}
+
+/* Whether all steps of loop l need the box of slice s that the first needs. */
+static bool stands(const tf_eval *ev, const tf_slice *s, int l, int64_t *digit) {
+  bool same = ev->trip[l] <= STEPS_COMPARED;
+  memset(digit, 0, (size_t)ev->plan->n_loops * sizeof *digit);
+  for (int r = 0; same && r < ev->plan->wl->tensors[s->tensor].rank; r++) {
+    const tf_ival first = tf_slice_rank(ev, s, r, digit);
+    for (digit[l] = 1; same && digit[l] < ev->trip[l]; digit[l]++) {
+      const tf_ival one = tf_slice_rank(ev, s, r, digit);
+      same = one.lo == first.lo && one.len == first.len;
+    }
+    digit[l] = 0;
+  }
+  return same;
+}
+
+uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digit) {
+  const tf_slice *s = &ev->plan->slices[i];
+  uint64_t shares = w->shares[i];
+  for (uint64_t left = w->pulled[i]; left; left &= left - 1) {
+    const int l = ev->plan->path[s->node].loops[__builtin_ctzll(left)];
+    if (stands(ev, s, l, digit)) shares |= left & -left;
+  }
+  return shares;
 }
 
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {

@@ -3,7 +3,7 @@
  * it use, the meshes that loops fill. */
 #ifndef MODEL_COST_VIEW_H
 #define MODEL_COST_VIEW_H
-#include "model/flow/plan.h"
+#include "model/flow/range.h"
 
 /* A memory that a node's words pass: leg 0 of a Tile is its own. */
 typedef struct {
@@ -63,6 +63,8 @@ typedef struct tf_views {
   bool networks; /* some network has a topology; then: */
   uint64_t *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the
                        same box, in one transfer */
+  uint64_t *pulled; /* [n_tile_slices] those whose steps may need it, as parts of the box move
+                       unlike: see tf_shares_of */
   bool splits;      /* some scope runs its children at once */
   int n_meshes;
   tf_mesh *meshes;
@@ -97,6 +99,10 @@ int tf_pass_of(const tf_views *w, int n, int level);
 
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
+
+/* `shares` of tile slice i at these trip counts: with what of `pulled` leaves the whole box where
+ * it is.  digit: [n_loops] to work in. */
+uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digit);
 
 /* The instances of which a slice's words are counted: all, the first one of its own memory, and the
  * first one of the memory that serves it. */

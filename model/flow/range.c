@@ -439,7 +439,7 @@ static tf_range_shift dim_shift(const tf_plan *p, int o, int d, int n, int k) {
   return shift;
 }
 
-bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k) {
+static tf_range_shift slice_shift(const tf_plan *p, const tf_slice *s, int r, int k) {
   tf_range_shift all = {0, false};
   tf_memo_begin(p);
   for (int i = 0; i < s->n_touch; i++) {
@@ -450,7 +450,16 @@ bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k) {
                       : index_shift(p, o, &op->reads[ref].index[r], s->node, k),
               i == 0);
   }
+  return all;
+}
+
+bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k) {
+  const tf_range_shift all = slice_shift(p, s, r, k);
   return all.by || all.mixed;
+}
+
+bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k) {
+  return slice_shift(p, s, r, k).mixed;
 }
 
 /* Steps of the loops that split op o. */

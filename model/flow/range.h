@@ -105,6 +105,8 @@ uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r);
 /* Whether the loop at position k of the path moves rank r, borders and what is retained aside: not
  * where the terms of an index cancel, though the mask has it. */
 bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k);
+/* Whether it moves parts of the rank unlike, so that the hull of all may stand still. */
+bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k);
 /* Of the range with which op o enters the node from which it leads. */
 uint64_t tf_base_mask(const tf_plan *p, int o, int d);
 /* Of the part of rank r of op o's output that is needed below node n. */

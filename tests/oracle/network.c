@@ -176,17 +176,13 @@ static void route(oracle *o, int n, int z, bool up, bool one) {
 
 /* Whether the instances of this moment move alike: as many as the loops have, all with as many
  * words, and groups of one size. */
-static bool alike(const oracle *o, int n, int z, const arrival *list, int count) {
+static bool alike(const oracle *o, int n, const arrival *list, int count) {
   place path[MAX_PATH];
   const int len = path_to(o, n, path);
   int64_t all = 1;
   for (int i = 0; i < len; i++)
     all *= loop_of(o, path[i])->axis == TF_TEMPORAL ? 1 : loop_of(o, path[i])->trip;
-  int reads = 0;
-  for (int op = 0; op < o->wl->n_ops; op++)
-    for (int r = 0; r < o->wl->ops[op].n_reads; r++)
-      reads += o->wl->ops[op].reads[r].tensor == z;
-  bool same = count == all && reads <= 1; /* a box around two may stand still where both move */
+  bool same = count == all;
   for (int t = 0; t < o->wl->n_tensors;
        t++) { /* borders, and parts that are kept, may make boxes alike */
     same &= !o->kept[t];
@@ -223,7 +219,7 @@ void find_links(oracle *o, int n, int z, const arrival *list, int count) {
   if (!all) return;
   for (int l = o->tree->nodes[n].level; l > server(o, n, z, o->tree->nodes[n].level); l--)
     o->networks[l].uneven |=
-        !alike(o, n, z, list, count) || (o->arch->memories[l].peers && too_long(o, l));
+        !alike(o, n, list, count) || (o->arch->memories[l].peers && too_long(o, l));
   for (int up = 0; up < 2; up++) {
     const bool result = makes(o, n, z), one = result && !up;
     o->flows.n = 0;
