@@ -1,5 +1,5 @@
-/* What no mapping of a box costs less than.  The rules, each with why it holds:
- * docs/CERTIFICATE.md, "Bounds of a box". Numbers of elements are whole; times and energies are
+/* What no mapping of a box costs less than.  The rules:
+ * docs/CERTIFICATE.md, "Costs and bounds". Numbers of elements are whole; times and energies are
  * rounded down. */
 #include <string.h>
 

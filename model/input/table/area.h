@@ -1,4 +1,4 @@
-/* Areas for what an architecture leaves out (docs/FORMATS.md, "area"). */
+/* Areas for what an architecture leaves out (docs/FORMATS.md, "architecture"). */
 #ifndef MODEL_INPUT_TABLE_AREA_H
 #define MODEL_INPUT_TABLE_AREA_H
 #include "tileflow/spec.h"

@@ -1,4 +1,4 @@
-/* Energies for what an architecture leaves out (docs/FORMATS.md, "energy table"). */
+/* Energies for what an architecture leaves out (docs/FORMATS.md, "architecture"). */
 #ifndef MODEL_INPUT_TABLE_ENERGY_H
 #define MODEL_INPUT_TABLE_ENERGY_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* How far published sources differ about what the tables of energies and areas say
- * (docs/FORMATS.md, "What sources say"). */
+ * (docs/FORMATS.md, "architecture"). */
 #ifndef MODEL_INPUT_TABLE_SPREAD_H
 #define MODEL_INPUT_TABLE_SPREAD_H
 #include "tileflow/spec.h"
