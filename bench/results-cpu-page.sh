@@ -75,11 +75,11 @@ cat <<'TEXT'
 
 Limits:
 
-- **Attention**: exp takes seven operations of the multipliers for each vector of scores, which the share of the peak leaves out.
+- **Share of the peak**: exp takes seven operations of the multipliers for each vector of scores, which it leaves out. Work that an image's border cuts off
+  counts, so it can pass 100 %.
 - **Convolutions**: a tile is transposed to NCHW when stored, about 200 cycles for 14 elements x 32 channels.
 - **Weights used rarely** (YOLO-C14, C15): packing takes nearly as long as the product, so compare *packed*.
 - **One product of int8**: ours corrects for negative numbers in each tile; oneDNN on uint8 does not.
-- Work that an image's border cuts off counts for the share of the peak, which can pass 100 %.
 TEXT
 section "Beside PyTorch, way by way" $torch <<'TEXT'
 `bench/kernels/torch.sh` and `models.sh` run in one process with PyTorch: eager, fused attention, joined products, transposed or frozen weights,
@@ -116,7 +116,7 @@ awk -F, -f bench/convolutions/table.awk $results/cpu-convs.csv
 echo
 cat <<'TEXT'
 Libraries are faster at 3 output channels in bfloat16, and at groups of 8 or of 24 to 50 channels with 1 x 1 windows. Rows with 13 output channels,
-four groups of 8, or 5 x 5 windows are of older, slower kernels.
+four groups of 8, or 5 x 5 windows are of an earlier version.
 TEXT
 printf '\n## Kernels of workloads drawn at random\n\n'
 cat <<'TEXT'
@@ -171,13 +171,13 @@ awk -F, '
   }' $results/cpu-predicted.csv
 cat <<'TEXT'
 
-The furthest off, measured over expected (causes as the text suggests, without a profile):
-
-- Maxima over windows of 7 x 7 with steps of 7 in bfloat16 (15.8, 12.9): elements are taken one by one.
-- `floor` of bfloat16 and float32 (6.7, 2.7): counted as one instruction, it may be a call for each element.
-- Turned tensors of which rows are pages apart (5.6, 4.4, and 0.31 where they stay in a cache): one figure an element, whatever the memory.
-- Depth to space with rows of 28 elements (3.4): quotients of indices are not counted.
-- A transposed convolution of three channels (0.32): its product is counted as if all channels of a tile were there.
+| The furthest off | Measured over expected | Likely cause (no profile was taken) |
+|---|--:|---|
+| maxima over windows of 7 x 7 with steps of 7, bfloat16 | 15.8, 12.9 | elements are taken one by one |
+| `floor` of bfloat16, float32 | 6.7, 2.7 | counted as one instruction, it may be a call for each element |
+| turned tensors of which rows are pages apart; those that stay in a cache | 5.6, 4.4; 0.31 | one figure an element, whatever the memory |
+| depth to space with rows of 28 elements | 3.4 | quotients of indices are not counted |
+| a transposed convolution of three channels | 0.32 | its product is counted as if all channels of a tile were there |
 TEXT
 section "The model's first choice and the best of those timed" chosen <<'TEXT'
 `emit --measure 50` (`bench/kernels/chosen.sh`) times the best-predicted mappings of 100,000 evaluations on one core. The figure is the fastest kernel's
@@ -228,20 +228,17 @@ TEXT
 printf '\n## Prediction against measurement (thesis Fig. 3.11 d and e)\n\n'
 cat <<'TEXT'
 `bench/movement/run.sh` emits two products of 288 x 288 matrices for AVX2: two loop orders, tiles that fill more than a tenth of the cache. Cachegrind
-counts the lines that enter a first cache of 48 KiB; `tileflow eval` predicts the words ([core.yaml](../bench/movement/core.yaml),
-[figures](results/cpu-movement.csv)). *Tight* tiles fit only without room for a streamed tile twice.
+counts the lines that enter a first cache of 48 KiB, `tileflow eval` the words ([core.yaml](../bench/movement/core.yaml), [figures](results/cpu-movement.csv)).
+*Tight* tiles fit only without room for a streamed tile twice. Time is on one core, over that of the multiply-adds at the peak, predicted with
+`overlap: none` (chosen after a pilot of 70 other tiles). R2 and slope are of measured on predicted; *worst* is the largest difference of one tile.
 
 ![words that enter the first cache and time, predicted against measured](img/cpu/movement.svg)
-
-Time on one core is over that of the multiply-adds at the peak, predicted with `overlap: none`. R2 and slope are of measured on predicted; *worst* is
-the largest difference of one tile.
 
 TEXT
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
 cat <<'TEXT'
 
-Some tight tiles move up to twice the predicted words. Close to the peak, ranks follow effects that no count of words knows. `overlap: none` was chosen
-after a pilot of 70 other tiles.
+Some tight tiles move up to twice the predicted words. Close to the peak, ranks follow effects that no count of words knows.
 TEXT
 section "What enters the caches, unfused and beside libraries (thesis Fig. 3.11 a to c, f)" apart beside whose <<'TEXT'
 All run under Cachegrind with caches of 48 KiB, 512 KiB and 1 MiB ([three.yaml](../bench/movement/three.yaml)).
