@@ -159,8 +159,8 @@ Four strategies with 6 or 8 trials each share a store, whose fastest kernel is t
 $(table tuned operators-tuned.csv) Kernels are of an earlier version than above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
 
 So few trials favour random schedules: neighbours of a good schedule often write the same kernel, which is not measured again. First choices are behind in
-orders of loops over short rows (sho-1), and in cuts of a nest that the generator does not try (dil-11); ops in turn over a matrix in the last-level cache
-(BCM) and long rows (VAR) are others.
+orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). They are also behind in ops in turn over a matrix in the
+last-level cache (BCM), and in long rows (VAR).
 
 ## Tuning while a network runs
 
