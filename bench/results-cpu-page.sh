@@ -47,7 +47,7 @@ cat $results/cpu-machine.txt
 cat <<'TEXT'
 
 Kernels are of the mapping that `tileflow emit` plans on `tileflow import --host`, untuned. A figure is the library's time over ours (above 1: ours is
-faster): median of 21 interleaved rounds, geometric mean of the cases; on one core processor time. Results are checked first (1e-5 of the norm;
+faster): median of 21 interleaved rounds, geometric mean of the cases. On one core it is processor time. Results are checked first (1e-5 of the norm;
 bfloat16 1e-2). The peak is that of multiply-adds on registers, of the operands' type.
 
 TEXT

@@ -128,8 +128,8 @@ carried() {
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
-\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures: AMD EPYC (Zen 5), 2 cores,
-gcc 12.2, PyTorch 2.15 with oneDNN and MKL (AVX-512 kernels), float32 on one core, processor time, medians of 5 or 7 rounds in turns. Kernels are first held
+\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures on an AMD EPYC (Zen 5), 2 cores,
+gcc 12.2. PyTorch 2.15 has oneDNN and MKL (AVX-512 kernels). Times are of float32 on one core, processor time, medians of 5 or 7 rounds in turns. Kernels are first held
 against PyTorch in float64 (1e-5 of the norm).
 
 ## Operators
@@ -174,7 +174,7 @@ Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compi
 ## Kernels that are replaced as a program runs
 
 A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in
-all: gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a
+all. Cases are gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a
 search alone, after 30 s. The first version within 5 % of the fastest comes after $(near overlapped) s. The longest call that takes a version over takes
 $(longest overlapped) ms.
 
