@@ -39,18 +39,16 @@ END {
     printf "| %s | %s | %s | %d of %d | %s | %s |\n", k, e[k] ? ratio(exp(sum[k] / e[k]), 1) : "-", e[k] ? ratio(most[k], 1) : "-", within[k], e[k],
       dec(slow[k], 0), dec(all[k], 0)
   }
-  print "\n*Exact* is the optimum, or the best that was found ([RESULTS-search.md](RESULTS-search.md)). For each *order*"
-  print "of the loops the tiles are solved.\n"
+  print "\n*Exact* is the optimum, or the best found ([RESULTS-search.md](RESULTS-search.md)). Tiles are solved for each *order* of the loops.\n"
   print "## Traffic\n"
   print "Words through the first memory below the outermost, for the mapping of least traffic. *Rounding* is Algorithm 1 with whole tiles over the"
-  print "real optimum (DV* of Eq. 3.18); Eq. 3.19 bounds it.\n"
+  print "real optimum (DV* of Eq. 3.18), bounded by Eq. 3.19. The *lower bound* is each word once.\n"
   print "| problems | lower bound reached | rounding within Eq. 3.19 | formula of the tree equals the model |"
   print "|---|--:|--:|--:|"
   for (i = 1; i <= m; i++) {
     k = order[i]
     printf "| %s | %d of %d | %d of %d | %d of %d |\n", k, least[k], t[k], inside[k], t[k], same[k], t[k]
   }
-  print "\nThe *lower bound* is each word once."
 }' docs/results/solve.csv docs/results/closed.csv
 cat <<'TAIL'
 

@@ -44,7 +44,6 @@ section() {
 echo "# Emitted kernels beside the libraries"
 printf '\n`bench/results-cpu.sh build/tileflow [GROUP...]` measures and writes this page. '
 cat $results/cpu-machine.txt
-echo
 cat <<'TEXT'
 
 Kernels are of the mapping that `tileflow emit` plans on `tileflow import --host`, untuned. A figure is the library's time over ours (above 1: ours is
@@ -76,16 +75,16 @@ cat <<'TEXT'
 
 Limits:
 
-- **Attention**: exp takes seven operations of the multipliers for each vector of scores; the share of the peak counts them as nothing.
+- **Share of the peak**: exp takes seven operations of the multipliers for each vector of scores, which it leaves out. Work that an image's border cuts off
+  counts, so it can pass 100 %.
 - **Convolutions**: a tile is transposed to NCHW when stored, about 200 cycles for 14 elements x 32 channels.
-- **Weights used rarely** (YOLO-C14, C15): packing them takes nearly as long as the product, so compare *packed*.
+- **Weights used rarely** (YOLO-C14, C15): packing takes nearly as long as the product, so compare *packed*.
 - **One product of int8**: ours corrects for negative numbers in each tile; oneDNN on uint8 does not.
-- Work that an image's border cuts off counts for the share of the peak, which can pass 100 %.
 TEXT
 section "Beside PyTorch, way by way" $torch <<'TEXT'
-`bench/kernels/torch.sh` and `models.sh` run in one process with PyTorch, in each of its ways: eager, fused attention, joined products, transposed or
-frozen weights, channels_last, `torch.compile`. MKL is told to take its AVX-512 kernels. Of causal attention the half that is looked at counts as
-work. Single shapes are in [README](../README.md#emitted-kernels).
+`bench/kernels/torch.sh` and `models.sh` run in one process with PyTorch: eager, fused attention, joined products, transposed or frozen weights,
+channels_last, `torch.compile`. MKL takes its AVX-512 kernels. Of causal attention, the visible half counts as work. Single shapes are in
+[README](../README.md#emitted-kernels).
 
 TEXT
 table ways torch torch-bf16
@@ -93,12 +92,12 @@ cores=$(for g in $beside; do if has "$g-cores"; then echo "$g-cores"; fi; done)
 # shellcheck disable=SC2086 # groups
 section "All cores" $cores <<'TEXT'
 Wall time, OpenMP on two cores. OpenBLAS and libxsmm's products are spread by batches, else by rows; layers of oneDNN and libxsmm use their own threads.
-Called from several threads, libxsmm's products take two to eight times their share, so its figures for products and attention say nothing.
+Called from several threads, libxsmm's products take two to eight times their share, so these figures say nothing.
 
 TEXT
 # shellcheck disable=SC2086
 table summary $cores
-section "Does the time hang on the data?" data <<'TEXT'
+section "Does time depend on the data?" data <<'TEXT'
 `bench/kernels/data.sh` runs attention (plain, with an added mask, streamed) and softmax on each instruction set, with scores of deviation 1, 8 and 24 and
 half or nine in ten masked. Goal: 1.10 at most.
 
@@ -117,14 +116,15 @@ awk -F, -f bench/convolutions/table.awk $results/cpu-convs.csv
 echo
 cat <<'TEXT'
 Libraries are faster at 3 output channels in bfloat16, and at groups of 8 or of 24 to 50 channels with 1 x 1 windows. Rows with 13 output channels,
-four groups of 8, or 5 x 5 windows are of older, slower kernels.
+four groups of 8, or 5 x 5 windows are of an earlier version.
 TEXT
 printf '\n## Kernels of workloads drawn at random\n\n'
 cat <<'TEXT'
-`bench/kernels/unseen.sh build/tileflow f32 FILE.csv 4177 4` (and `bf16`, `int8`, and seed 60061) draws four workloads of each of seven kinds. They are attention with grouped heads
-and masks, MLPs, a norm before a product, chains of maps and sums, reductions, transposed maps, products of few rows. Processor time on one core, the median of
-7 rounds beside PyTorch 2.15 in its eager ways, with MKL's and oneDNN's kernels ([figures](results/cpu-unseen.csv)). Weights are packed in each call.
-From int8 PyTorch has products alone. Losses of seed 4177 were looked at and mended; of seed 60061, drawn afterwards, nothing was: its means are 1.59, 2.12 and 1.37.
+`bench/kernels/unseen.sh build/tileflow f32 FILE.csv 4177 4` (and `bf16`, `int8`, and seed 60061) draws four workloads of each of seven kinds.
+*Kinds*: attention with grouped heads and masks, MLPs, a norm before a product, chains of maps and sums, reductions, transposed maps, products of few rows. Processor time on
+one core, the median of 7 rounds beside eager PyTorch 2.15 with MKL's and oneDNN's kernels ([figures](results/cpu-unseen.csv)). Weights are packed in each
+call; `kernel_pack` does it once (the column `packed_ms`). From int8 PyTorch has products alone. Kernels were improved by what seed 4177 showed, not by seed
+60061, whose means are 1.59, 2.12 and 1.37.
 
 TEXT
 awk -F, '
@@ -138,14 +138,14 @@ awk -F, '
 cat <<'TEXT'
 
 *Behind*: a tensor whose last rank becomes one of four elements is copied an element at a time. Sums of 50 elements pay
-for adding up the lanes of a vector each. Where weights are packed in the call, `kernel_pack` does it once (the column `packed_ms`).
+for adding up the lanes of a vector each.
 TEXT
 printf '\n### What `emit` expects of its kernels\n\n'
 cat <<'TEXT'
-`manifest.json` has what a call is expected to take (`kernel_seconds`), and of what (`kernel_parts`). `bench/kernels/predicted.py` draws 20 kernels of each of
-15 kinds (`EACH="4 2 2"`: eight, as here), and times them called again and again, packed beforehand where they can be. Figures of the parts were fitted to 300
-kernels of seed 1 ([fitted.csv](../arch-specs/cores/fitted.csv), `bench/kernels/fit_predicted.py`), of which 195 are within 25 %. The table has other kernels,
-of seed 2 ([figures](results/cpu-predicted.csv)): how many are within 25 %, and the median of measured over expected.
+`manifest.json` has what a call is expected to take (`kernel_seconds`, by `kernel_parts`). `bench/kernels/predicted.py` draws 20 kernels of each of 15 kinds
+(`EACH="4 2 2"`: eight, as here) and times them called again and again, packed beforehand where possible. Figures of the parts were fitted to 300 kernels of
+seed 1 ([fitted.csv](../arch-specs/cores/fitted.csv), `bench/kernels/fit_predicted.py`), of which 195 are within 25 %. Kernels of seed 2
+([figures](results/cpu-predicted.csv)): how many are within 25 %, and the median of measured over expected:
 
 TEXT
 awk -F, '
@@ -171,13 +171,13 @@ awk -F, '
   }' $results/cpu-predicted.csv
 cat <<'TEXT'
 
-The furthest off, measured over expected. No profile was taken: causes are what the emitted text suggests.
-
-- Maxima over windows of 7 x 7 with steps of 7 in bfloat16 (15.8, 12.9): elements are taken one by one.
-- `floor` of bfloat16 and float32 (6.7, 2.7): counted as one instruction, it may be a call for each element.
-- Turned tensors of which rows are pages apart (5.6, 4.4, and 0.31 where they stay in a cache): one figure an element, whatever the memory.
-- Depth to space with rows of 28 elements (3.4): quotients of indices are not counted.
-- A transposed convolution of three channels (0.32): its product is counted as if all channels of a tile were there.
+| The furthest off | Measured over expected | Likely cause (no profile was taken) |
+|---|--:|---|
+| maxima over windows of 7 x 7 with steps of 7, bfloat16 | 15.8, 12.9 | elements are taken one by one |
+| `floor` of bfloat16, float32 | 6.7, 2.7 | counted as one instruction, it may be a call for each element |
+| turned tensors of which rows are pages apart; those that stay in a cache | 5.6, 4.4; 0.31 | one figure an element, whatever the memory |
+| depth to space with rows of 28 elements | 3.4 | quotients of indices are not counted |
+| a transposed convolution of three channels | 0.32 | its product is counted as if all channels of a tile were there |
 TEXT
 section "The model's first choice and the best of those timed" chosen <<'TEXT'
 `emit --measure 50` (`bench/kernels/chosen.sh`) times the best-predicted mappings of 100,000 evaluations on one core. The figure is the fastest kernel's
@@ -197,23 +197,48 @@ TEXT
 sort -t, -k 2 -g $results/cpu-planning.csv | awk -F, '
   $1 != "workload" { n++; took[n] = $2; if ($2 > 0.5) over = over (over == "" ? "" : ", ") sprintf("%s takes %.2f s", $1, $2) }
   END { printf "Of %d workloads the median takes %.2f s; %s.\n", n, took[int((n + 1) / 2)], over }'
+awk -F, '
+  $2 == "avx2" || $2 == "cuda" || $2 == "npu" { gsub(/"[^"]*"/, "-"); v[$2, ++n[$2]] = $4 + 0 }
+  END {
+    print "\n`python3 bench/plan_odd.py build/tileflow` plans random odd shapes of products, chains, MLPs, attention and convolutions"
+    print "([figures](results/plan-odd.csv)). The NPU'"'"'s planner walks the programs of candidates.\n"
+    print "| Target | Shapes | Median, s | Most, s | Above 1 s |\n|---|--:|--:|--:|--:|"
+    split("avx2 cuda npu", key, " "); split("CPU, AVX2;A100;NPU", name, ";")
+    for (t = 1; t <= 3; t++) {
+      k = key[t]; m = n[k]; above = 0
+      for (i = 2; i <= m; i++) for (j = i; j > 1 && v[k, j] < v[k, j - 1]; j--) { x = v[k, j]; v[k, j] = v[k, j - 1]; v[k, j - 1] = x }
+      for (i = 1; i <= m; i++) above += v[k, i] > 1
+      printf "| %s | %d | %.3f | %.2f | %d |\n", name[t], m, m % 2 ? v[k, (m + 1) / 2] : (v[k, m / 2] + v[k, m / 2 + 1]) / 2, v[k, m], above
+    }
+  }' $results/plan-odd.csv
+printf '\n## Products that skip zeros\n\n'
+cat <<'TEXT'
+`bench/sparse.sh build/tileflow` runs kernels that [skip zeros](HOWTO-emit.md#zeros-that-are-skipped) in turn with dense ones of the same shape, weights
+packed beforehand: processor time on one core (Zen 5, AVX-512; [figures](results/cpu-zeros.csv)).
+
+TEXT
+awk -F, '
+  NR == 1 { print "| m x n x k | Not zero | Skipping, ms | Dense, ms | Ratio |\n|---|---|--:|--:|--:|" }
+  NR > 1 { sub(/:/, " of every ", $4); sub(/ of /, " of blocks of ", $4); sub(/ of blocks of every/, " of every", $4); printf "| %d x %d x %d | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6, $7 }' $results/cpu-zeros.csv
+cat <<'TEXT'
+
+With n of m elements each multiply-add loads a row of `X`: two loads a cycle are the limit, where the dense kernel takes operands from registers. Time with
+blocks is nearly the share of them that is left.
+TEXT
 printf '\n## Prediction against measurement (thesis Fig. 3.11 d and e)\n\n'
 cat <<'TEXT'
 `bench/movement/run.sh` emits two products of 288 x 288 matrices for AVX2: two loop orders, tiles that fill more than a tenth of the cache. Cachegrind
-counts the lines that enter a first cache of 48 KiB; `tileflow eval` predicts the words ([core.yaml](../bench/movement/core.yaml),
-[figures](results/cpu-movement.csv)). *Tight* tiles fit only without room for a streamed tile twice.
+counts the lines that enter a first cache of 48 KiB, `tileflow eval` the words ([core.yaml](../bench/movement/core.yaml), [figures](results/cpu-movement.csv)).
+*Tight* tiles fit only without room for a streamed tile twice. Time is on one core, over that of the multiply-adds at the peak, predicted with
+`overlap: none` (chosen after a pilot of 70 other tiles). R2 and slope are of measured on predicted; *worst* is the largest difference of one tile.
 
 ![words that enter the first cache and time, predicted against measured](img/cpu/movement.svg)
-
-Time is on one core, over that of the multiply-adds at the peak, predicted with `overlap: none`. R2 and slope are of measured on predicted; *worst* is
-the largest difference of one tile.
 
 TEXT
 awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
 cat <<'TEXT'
 
-Some tight tiles move up to twice the predicted words. Among tiles close to the peak, ranks follow effects that no count of words knows. `overlap: none`
-was chosen after a pilot of 70 other tiles.
+Some tight tiles move up to twice the predicted words. Close to the peak, ranks follow effects that no count of words knows.
 TEXT
 section "What enters the caches, unfused and beside libraries (thesis Fig. 3.11 a to c, f)" apart beside whose <<'TEXT'
 All run under Cachegrind with caches of 48 KiB, 512 KiB and 1 MiB ([three.yaml](../bench/movement/three.yaml)).
@@ -232,14 +257,14 @@ TEXT
 awk -F, -f bench/movement/beside.awk $results/cpu-apart.csv $results/cpu-beside.csv $results/cpu-whose.csv
 cat <<'TEXT'
 
-Fused kernels bring 71 to 75 % fewer words from DRAM than the libraries (the thesis: 75 % fewer than PyTorch), within 0.4 % of the model. Into L1 they bring 50 to
-73 % fewer (the thesis: 46 % more). In G6 and G9 fusing costs a fifth to two fifths more words into L1 than apart. The model does not
-know conflicts in sets: A and E lose lines while B and D stream past them. With one set of the same size it is exact.
+Fused kernels bring 71 to 75 % fewer words from DRAM than the libraries (the thesis: 75 % fewer than PyTorch), within 0.4 % of the model, and 50 to 73 %
+fewer into L1 (the thesis: 46 % more). In G6 and G9 fusing costs a fifth to two fifths more words into L1 than apart. The model does not know conflicts in
+sets (A and E lose lines while B and D stream past them); with one set of the same size it is exact.
 TEXT
 section "The seed's story" story <<'TEXT'
 F = exp(A B) E, 1024 x 2048 x 1024 x 3072, on one core is rewritten step by step (`bench/story/run.sh`). Each step is timed, and predicted on the caches of
-`arch-specs/host-template.yaml` at 2.6 GHz; compare gains, not times. The first four steps are compiled for scalars, the others for vectors. *Packed*
-copies each tile of B and E; `tileflow emit` writes the last two.
+`arch-specs/host-template.yaml` at 2.6 GHz; compare gains, not times. The first four steps are scalar code, the others vectors. *Packed* copies each tile of
+B and E; `tileflow emit` writes the last two.
 
 TEXT
 awk -F, -f bench/story/report.awk $results/cpu-story.csv

@@ -54,7 +54,7 @@ page() {
   cat <<'T'
 # Evaluations a second: one by one, and in batches
 
-How many mappings a second does the model evaluate? Processor time of one thread, the two ways in turns; of five runs (Xeon: three)
+Mappings that the model evaluates in a second of processor time, one thread, both ways in turns; of five runs (Xeon: three)
 the one with the median gain. `bench/results-rate.sh` writes this page from [results/rate.csv](results/rate.csv).
 
 | Tree | one by one | `tf_model_eval_batch` | times | processor |
@@ -63,8 +63,8 @@ T
   awk -F, 'NR > 1 { printf "| %s | %.2f million/s | %.2f million/s | %.0f | %s |\n", $1, $2 / 1e6, $3 / 1e6, $4, $5 }' $rates
   cat <<'T'
 
-The goal of eight times is reached; the goal of ten million a second is not. Instructions of one evaluation, by callgrind with AVX2 (the
-processors above have AVX-512), do not depend on other programs ([results/rate-instructions.csv](results/rate-instructions.csv)):
+The goal of eight times is reached, that of ten million a second is not. Instructions of one evaluation, by callgrind with AVX2 (the
+processors above have AVX-512; [results/rate-instructions.csv](results/rate-instructions.csv)):
 
 | Tree | one by one | in a batch | times |
 |---|--:|--:|--:|
@@ -74,10 +74,9 @@ T
 
 ## One evaluation by itself
 
-Problems are drawn with lengths up to a thousand and up to a million, on the edge machine. `search --strategy random` draws their mappings, whose trip counts hardly
-ever divide. Times are microseconds of processor time with the model prepared for one mapping ([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By sums*:
-mappings that closed sums count. *Read*: reading the mapping and checking its rules, step by step where scopes nest and what is needed and what is made are
-different functions of the steps.
+Problems are drawn with lengths up to a thousand and up to a million, on the edge machine. `search --strategy random` draws their mappings, whose trip counts
+hardly ever divide. Microseconds of processor time with the model prepared for one mapping ([results/rate-each.csv](results/rate-each.csv), `bench_each`). *By
+sums*: mappings that closed sums count. *Read*: reading the mapping and checking its rules, step by step where scopes nest and needed and made differ.
 
 | Kind | lengths up to | mappings | by sums | median | 99th | worst | read, median | 99th | worst |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -3,13 +3,13 @@
 cat <<'HEAD'
 # Proved optima, and what is left open
 
-How many mappings are proved optimal, and how close does a search come? Values are latency in cycles by our model, for the shapes of the
-thesis's tables 3.5 and 3.6. `bench/results-search.sh` writes this page from [results/solve.csv](results/solve.csv).
+Values are latency in cycles by our model, for the shapes of the thesis's tables 3.5 and 3.6. `bench/results-search.sh` writes this page from
+[results/solve.csv](results/solve.csv).
 
 - *Exact* is `tileflow solve` with two threads. It stops after the processor time that two free cores give in 10 s (chains) or 35 s (attention);
   its seconds are half of that time.
-- *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better. *Gap* is the value over the proved bound, less one. For C6 the bound is that of all mappings.
-- *Search* is GA + MCTS: 300,000 mappings, seed 1, the same on every machine. Its space has bypasses and counts that do not divide; the exact solver's has not.
+- *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better. *Gap* is the value over the proved bound, less one; for C6 the bound of all mappings.
+- *Search* is GA + MCTS: 300,000 mappings, seed 1, also with bypasses and counts that do not divide.
 - *Best known* is the best of these and the closed form.
 
 HEAD
@@ -60,5 +60,5 @@ cat <<'TAIL'
 
 - **Convolutions**: the open ones ran out of time. C6 has a padded intermediate, so its gap says more of the bound.
 - **The search is better** where a mapping bypasses memories or has counts that do not divide.
-- **Attention on Edge**: five ops in a Seq must change together, and 300,000 mappings are few for it. Exact shapes fuse all seven ops or none, with 64 of 96 lanes per core.
+- **Attention on Edge**: five ops in a Seq must change together; 300,000 mappings are few for it. Exact shapes fuse all seven ops or none, with 64 of 96 lanes per core.
 TAIL

@@ -128,15 +128,21 @@ carried() {
 cat <<T
 # What tuning finds, and operators beside PyTorch and oneDNN
 
-\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures. The machine is an AMD EPYC
-(Zen 5), 2 cores, gcc 12.2, PyTorch 2.15 with oneDNN and MKL (AVX-512 kernels). All is float32 on one core, processor time, medians of 5 or 7 rounds in turns.
-Kernels are first held against PyTorch in float64 (1e-5 of the norm).
+\`bench/results-tune.sh\` writes this page from [docs/results](results); \`bench/operators/measure.sh build/tileflow PART...\` measures on an AMD EPYC (Zen 5), 2 cores,
+gcc 12.2. PyTorch 2.15 has oneDNN and MKL (AVX-512 kernels). Times are of float32 on one core, processor time, medians of 5 or 7 rounds in turns. Kernels are first held
+against PyTorch in float64 (1e-5 of the norm).
 
 ## Operators
 
 Kernels are the model's first choice, which \`tileflow emit\` writes. Figures are geometric means of the library's time over ours (above 1: ours is faster; [case by
-case](results/operators.csv)). *As given*: PyTorch's fastest way, arrays as the workload has them. *Best*: everyone in the best of its ways, layouts beforehand;
-*least*: its worst case. *Of the bound*: the time of the multiply-adds on registers, over ours. *At most*: the best library's time over that of the bound.
+case](results/operators.csv)).
+
+| Column | Meaning |
+|---|---|
+| as given | PyTorch's fastest way, arrays as the workload has them |
+| best, least | everyone in the best of its ways, layouts beforehand; the worst case |
+| of the bound | the time of the multiply-adds on registers, over ours |
+| at most | the best library's time over that of the bound |
 
 | Kind | cases | as given | best | least | of the bound | at most |
 |---|--:|--:|--:|---|--:|--:|
@@ -149,16 +155,17 @@ Limits: GRP and DIL cannot reach the goal of 1.5, as *at most* says. T3D with a 
 
 ## Tuned
 
-Four strategies with 6 or 8 trials each share a store; then the fastest kernel of the store is timed beside the others in turns.
-$(table tuned operators-tuned.csv) The kernels are older than those of the table above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
+Four strategies with 6 or 8 trials each share a store, whose fastest kernel is then timed beside the others in turns.
+$(table tuned operators-tuned.csv) Kernels are of an earlier version than above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
 
-So few trials favour random schedules: neighbours of a good schedule are often the same kernel, which is not measured again. First choices are behind in orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). So they are in ops in turn over
-a matrix in the last-level cache (BCM), and in passes over long rows (VAR).
+So few trials favour random schedules: neighbours of a good schedule often write the same kernel, which is not measured again. First choices are behind in
+orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). They are also behind in ops in turn over a matrix in the
+last-level cache (BCM), and in long rows (VAR).
 
 ## Tuning while a network runs
 
-The stages of four small operators (gmm-3, dep-6, grp-3, cap-1) are measured ([figures](results/tune-stages.csv)); \`bench/operators/overlap.py\` lays
-them out in time (thesis 4.6.3). *Static*: one after another. *Compiled*: iterations wait only while a kernel is compiled. *Overlapped*: nobody waits.
+\`bench/operators/overlap.py\` lays out in time (thesis 4.6.3) the measured stages of four small operators (gmm-3, dep-6, grp-3, cap-1;
+[figures](results/tune-stages.csv)). *Static*: one after another. *Compiled*: iterations wait only while a kernel is compiled. *Overlapped*: nobody waits.
 
 ![Iterations over time](img/tune/overlap.svg)
 
@@ -166,12 +173,15 @@ Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compi
 
 ## Kernels that are replaced as a program runs
 
-A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in all. Cases are gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a search alone for half of the time, 30 s. The first version within 5 % of the fastest comes after $(near overlapped) s. The longest call that takes a version over is of $(longest overlapped) ms.
+A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in
+all. Cases are gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a
+search alone, after 30 s. The first version within 5 % of the fastest comes after $(near overlapped) s. The longest call that takes a version over takes
+$(longest overlapped) ms.
 
 ## Strategies
 
-Kernels that a strategy measures until one is within 5 % of the best, without the first choice, ten seeds (never: 100). Spaces are measured once
-(\`bench/operators/tables.py\`), and strategies search these tables. \`taught\` learns from all other kinds. Goal: half of random's.
+Each space is measured once (\`bench/operators/tables.py\`), and strategies search these tables. Counted are the kernels until one is within 5 % of the best,
+without the first choice, ten seeds (never: 100). \`taught\` learns from all other kinds. Goal: half of random's.
 
 - *Whole*: every schedule of eight spaces, AVX-512 ([schedules](results/tune-tables.csv), [runs](results/tune-tables-runs.csv)).
 - *Sampled*: sixty schedules of each of 31 spaces, drawn at random, on another AMD EPYC (Zen 3) with AVX2
@@ -190,11 +200,11 @@ $(kinds tune-tables-avx2-runs.csv)
 ![The best found over measurements, samples](img/tune/convergence-samples.svg)
 ![The best found over processor time](img/tune/clock-tables.svg)
 
-- In whole spaces all but plain annealing (\`sa\`) come near the goal; in samples only \`taught\` does, with 31 spaces to learn from.
-- Samples are harder: the model's order correlates with times by 0.63 (whole spaces: 0.78), and a step changes most decisions.
+- In whole spaces all but plain annealing (\`sa\`) come near the goal; in samples only \`taught\` does, with 31 spaces to learn from. There the model's order
+  correlates with times by 0.63 (whole spaces: 0.78), and a step changes most decisions.
 - \`p\` takes every direction, learns nothing, and needs as many kernels as SA + Q: runs end before the network has learnt much. The thesis (figure 4.9) has
   0.28 of P's time over hundreds of measurements.
-- The two constants of \`taught\` were chosen on the samples with AVX2, without MI-LSTM. GMV is missing: all its schedules write one kernel for AVX2.
+- *Limits*: the two constants of \`taught\` were chosen on the samples with AVX2, without MI-LSTM. GMV is missing: all its schedules write one kernel for AVX2.
 
 ## MI-LSTM over time
 
@@ -205,19 +215,19 @@ schedules of each (Zen 3, AVX2) are tuned in turns, ten seeds, at 1.1 processor 
 
 $(means 'MI-LSTM, AVX2=tune-mi-lstm-runs.csv')
 
-Of the element-wise kernels random finds a near one at the second measurement, so the products decide. The products that make gradients of weights are not
-recorded. [HOWTO-train](HOWTO-train.md#beside-pytorch) has a whole step beside PyTorch.
+Products decide: of the element-wise kernels random finds a near one at the second measurement. Products that make gradients of weights are not recorded.
+[HOWTO-train](HOWTO-train.md#beside-pytorch) has a whole step beside PyTorch.
 
 ## What other operators teach
 
-Each case is held out in turn (\`bench/operators/carried.py\`, [figures](results/tune-carried.csv)). A line fitted to the others' errors orders its
-kernels. *Near*: place of the first within 5 % of the best (geometric mean, worst). *First*: the first one's time over the best. *Correlation*: Spearman's.
-The lessons *lack* the case's kind, or its machine.
+Each case is held out in turn (\`bench/operators/carried.py\`, [figures](results/tune-carried.csv)). A line fitted to the others' errors, whose lessons *lack* the
+case's kind or its machine, orders its kernels. *Near*: place of the first within 5 % of the best (geometric mean, worst). *First*: the first one's time over the
+best. *Correlation*: Spearman's.
 
 | Machine | lack | by | cases | near | worst | first | correlation |
 |---|---|---|--:|--:|--:|--:|--:|
 $(carried)
 
-Within a machine a little carries over, given enough cases; to another machine nothing sure does. So \`tune\` takes from a store only what was
-measured on the same machine by the same compiler ([HOWTO-tune](HOWTO-tune.md#measuring)); \`taught\` orders kernels by such a line.
+Within a machine a little carries over, given enough cases; to another machine nothing sure does. So \`tune\` takes from a store only what the same machine and
+compiler measured ([HOWTO-tune](HOWTO-tune.md#measuring)).
 T

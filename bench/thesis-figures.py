@@ -168,11 +168,10 @@ def stamp(what, load):
 TEXT = """
 ## The thesis's figures, from our runs
 
-The dataflows of [workloads/dataflows](../workloads/dataflows)
-have every trip count open. The search completes them for each shape of tables 3.5 and 3.6, with {edge[attention]} mappings on Edge and {cloud[attention]} on Cloud
-(convolution chains {edge[conv-chain]} and {cloud[conv-chain]}), seed 1. `found` has no template. A dataflow that is missing for a shape has no mapping that fits among
-these. `bench/thesis-figures.py` writes this section from [results/thesis-dataflows.csv](results/thesis-dataflows.csv) and
-[results/thesis-convergence.csv](results/thesis-convergence.csv).
+The search completes the dataflows of [workloads/dataflows](../workloads/dataflows), all trip counts open, for each shape of tables 3.5 and 3.6. It takes
+{edge[attention]} mappings on Edge and {cloud[attention]} on Cloud (convolution chains {edge[conv-chain]} and {cloud[conv-chain]}), seed 1. `found` has no template. A
+dataflow is missing where no mapping among these fits. `bench/thesis-figures.py` writes this section from
+[results/thesis-dataflows.csv](results/thesis-dataflows.csv) and [results/thesis-convergence.csv](results/thesis-convergence.csv).
 
 {stamped}
 

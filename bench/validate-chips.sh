@@ -99,11 +99,11 @@ one() { awk -F, -v figure="$1" -v what="$2" -v why="$3" '$1 == "simba" && $3 == 
 cat <<'END'
 ## Energies of chips
 
-Chips that were measured, on our descriptions of them ([chips.csv](results/chips.csv), `bench/validate-chips.sh`). Brackets have what published sources
-make of the tables ([FORMATS.md](FORMATS.md#architecture)). Mappings are the best known of energy x delay, not those of the chips, which are not published.
+Measured chips, on our descriptions of them ([chips.csv](results/chips.csv), `bench/validate-chips.sh`). Brackets have what published sources
+make of the tables ([FORMATS.md](FORMATS.md#architecture)). Mappings are the best known of energy x delay: those of the chips are not published.
 
-**Eyeriss**, [eyeriss.yaml](../arch-specs/eyeriss.yaml), the convolutions of AlexNet, 4 images (Chen et al., JSSC 52(1), 2017, table V, whose
-sums are the abstract's 278 mW, 35 images a second and 0.0029 words of DRAM a multiply-add). Its rows were written from memory: those sums are their only check. The last five columns are ours over theirs, layer by layer.
+**Eyeriss**, [eyeriss.yaml](../arch-specs/eyeriss.yaml), the convolutions of AlexNet, 4 images (Chen et al., JSSC 52(1), 2017, table V). Its rows were written
+from memory; their sums are the abstract's 278 mW, 35 images a second and 0.0029 words of DRAM a multiply-add. The last five columns are ours over theirs by layer.
 
 | | theirs | ours | over | 1 | 2 | 3 | 4 | 5 | |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|---|
@@ -115,7 +115,7 @@ line "buffer MB" "global buffer, MB" "another mapping"
 line ms "time, ms" "103.5 ms of theirs are work of the array"
 cat <<'END'
 
-Not in ours: gating of zero inputs, clock, control, leakage, pads. The breakdowns by component of ISCA 2016 are bars without figures: not compared.
+Not in ours: gating of zero inputs, clock, control, leakage, pads. The breakdowns of ISCA 2016 are bars without figures: not compared.
 
 **Simba**, one chip of [simba.yaml](../arch-specs/simba.yaml), a product of 1024 x 1024 x 1024 without its DRAM (Zimmer et al., VLSI Circuits 2019).
 
@@ -127,7 +127,7 @@ one TOPS TOPS "simba.yaml has the clock of 128 TOPS in 36 chips; one chip alone 
 one TOPS/mm2 TOPS/mm2 "memories and multiply-adds alone: no routers, RISC-V core, post-processing beyond one add, nor wires"
 cat <<'END'
 
-What is published of whole networks (2615 images a second of ResNet-50; Shao et al., MICRO 2019) depends on how layers share the chips: not compared.
+Published figures of whole networks (Shao et al., MICRO 2019) depend on how layers share the chips: not compared.
 
 **Thesis, figure 3.13**, what TileFlow was held against:
 

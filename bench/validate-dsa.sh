@@ -35,8 +35,8 @@ row demo6-1 conv-conv 206,432 "fused, 8 bits; the flag again; the first is made 
 cat <<'TEXT'
 
 - **The flag.** From demo3-2 on the seed marks a tile `reuse` after its first load, but later tiles hold other elements. Of demo3-3 and demo5-2 its figure is exactly
-  (words - outputs) / 128 + outputs. demo2 is the better one.
+  (words - outputs) / 128 + outputs.
 - **Two convolutions.** The seed gives no shape for demos 6 and 6-1; ours is the roundest of 93 that fit (1 x 1, 3 to 32 to 64 channels, 224 x 224).
-- **Fusion.** The seed's fused sum moves 1.9 times more words than the two ops apart (by its figures 3.8 times less); fused by rows, 9.9 times less. Its fused
+- **Fusion.** The seed's fused sum moves 1.9 times more words than the two ops apart (by its figures 3.8 times less), fused by rows 9.9 times less. Its fused
   convolutions move 3.0 times less (the seed: 3.5).
 TEXT

@@ -12,9 +12,9 @@ cat <<TEXT
 ## Published runs of Timeloop, with energies
 
 $(awk -F, '$4 == "cycles"' $csv | wc -l) runs of Timeloop 4 with Accelergy, as their authors published them
-([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), commit 2d55108; not part of this repository).
-\`bench/validate-exercises.py TILEFLOW FOLDER\` writes [timeloop-exercises.csv](results/timeloop-exercises.csv), with each figure and why it differs.
-$(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) runs are of sparse data (Sparseloop): their *actual* figures are of what zeros leave.
+([timeloop-accelergy-exercises](https://github.com/Accelergy-Project/timeloop-accelergy-exercises), 2d55108; not in this repository). Of the
+$(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) of sparse data (Sparseloop), *actual* figures are of what zeros leave. \`bench/validate-exercises.py TILEFLOW FOLDER\` writes
+[timeloop-exercises.csv](results/timeloop-exercises.csv), with each figure and why it differs.
 
 | figures | all | equal | differ, explained | unexplained |
 |---|--:|--:|--:|--:|
@@ -23,17 +23,16 @@ $(awk -F, '$4 ~ /^actual/ { print $1 }' $csv | sort -u | wc -l) runs are of spar
 | actual reads, fills and updates | $(n "$actual" '') | $(n "$actual" '^equal$') | $(n "$actual" '^(windows|partial|begun|rounded|long)') | $(n "$actual" '^other') |
 | energies of components | $(awk -F, '$4 == "energy" && $2 != "all"' $csv | wc -l) | $(awk -F, '$4 == "energy" && $2 != "all" && $7 == "equal"' $csv | wc -l) | $(awk -F, '$4 == "energy" && $2 != "all" && $7 !~ /^(equal|other)/' $csv | wc -l) | $(n energy '^other') |
 
-Why they differ:
+| why they differ | Timeloop | here |
+|---|---|---|
+| *windows*: a window that moves in two ranks at once, or by steps that overlap | counts whole tiles | what moves |
+| *partial sums*: fills of an output below a network that reduces | fills every instance | one copy is enough |
+| *rounded*, *whole cycles* | rounds what it expects to a whole number: of 27 points at a density of 0.43, 12 | 11.61 |
+| *begun*: updates that begin an element read nothing | takes their share of the updates left | reads none |
+| *long runs*: a run of zeros longer than an entry can tell | leaves the word out | takes a word of its own |
+| *lines* (of an energy) where zeros are left out | whole lines of several words (3.5 pJ of 59 of 03.2.1's outermost memory are not derived) | words take their share of a line |
 
-- *windows*: an input whose window moves in two ranks at once, or by steps that overlap: Timeloop counts whole tiles.
-- *partial sums*: fills of an output below a network that reduces: Timeloop fills every instance, one copy is enough.
-- *rounded*, *whole cycles*: Timeloop rounds what it expects to a whole number: of 27 points at a density of 0.43, 12 for 11.61.
-- *begun*: updates that begin an element read nothing; Timeloop takes their share of the updates left.
-- *long runs*: a run of zeros longer than an entry can tell takes a word of its own, which Timeloop leaves out.
-- *lines* (of an energy): Timeloop takes whole lines of several words; where zeros are left out, words take their share of a line here. 3.5 pJ of 59 of 03.2.1's outermost
-  memory are not derived.
-
-Runs that differ somewhere (all: [timeloop-exercises.csv](results/timeloop-exercises.csv)):
+Runs that differ somewhere:
 
 | run | cycles | ours | counters equal | energy, uJ | ours | ours / theirs |
 |---|--:|--:|--:|--:|--:|--:|

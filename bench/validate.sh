@@ -77,16 +77,15 @@ summary() { # column
 }
 {
   cat <<TEXT
-# Held against the world
+# Validation
 
-One section for each source. \`bench/validate.sh\` writes this page and its figures.
+\`bench/validate.sh\` writes this page and its figures.
 
 ## Cycles of real RTL
 
 66 fused pairs of matrix products, simulated in RTL on one core of the accelerator of thesis section 3.6.5.1, published with TileFlow
-([tests/data/rtl](../tests/data/rtl/README.md)), predicted on [rtl-core.yaml](../arch-specs/rtl-core.yaml) ([rtl.csv](results/rtl.csv)).
-
-**DRAM words**, read and written, equal the RTL's on $((66 - bad)) of 66 rows. **Cycles**:
+([tests/data/rtl](../tests/data/rtl/README.md)), predicted on [rtl-core.yaml](../arch-specs/rtl-core.yaml) ([rtl.csv](results/rtl.csv)). DRAM words, read and
+written, equal the RTL's on $((66 - bad)) of 66 rows. Cycles:
 
 | prediction | mean absolute error | worst |
 |---|--:|--:|
@@ -97,14 +96,15 @@ One section for each source. \`bench/validate.sh\` writes this page and its figu
 
 ![predicted over measured cycles](img/validation/rtl.svg)
 
-*Limits.* One core, one simulator, one kind of workload, one order of loops; not run here. The first row predicts no unseen data, as two facts are inferred from these runs:
+*Limits.* One core, one simulator (its results as published), one kind of workload, one order of loops. The first row predicts no unseen data, as two facts
+are inferred from these runs:
 
-- *The DRAM's ports*. By the data's description loads and stores share 4 words a cycle (second row), but $sooner of the 66 runs end
-  sooner than that allows. So rtl-core.yaml has a port each way.
-- *56 cycles for each product besides* ([NPU.md](NPU.md)), in the first row alone. Without them it is 1.46 % and 8.4 %.
+- *The DRAM's ports*. As documented, loads and stores share 4 words a cycle (second row), but $sooner of the 66 runs end sooner than that allows. So
+  rtl-core.yaml has a port each way.
+- *56 cycles for each product besides* ([NPU.md](NPU.md)). Without them the first row is 1.46 % and 8.4 %.
 
-*Between buffer and registers* the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without these
-its words are ours (\`unit.test_rtl\`).
+Between buffer and registers the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without
+these its words are ours (\`unit.test_rtl\`).
 
 TEXT
   cat "$scratch/timeloop.md"
@@ -121,15 +121,13 @@ TEXT
 ## Counts of the execution itself
 
 \`oracle.main\` compares every counter with a brute-force walk that shares no code with the model: in every run of CI 2,000 random cases, \`oracle.padded\` 400 with
-padding, \`oracle.masked\` 80 with masks. \`unit.test_below\` holds mappings that searches meet beside every bound. The table adds up longer runs
-(\`bench/results-oracle.sh\`, [oracle.csv](results/oracle.csv)); for bounds, *compared* counts single checks.
+padding, \`oracle.masked\` 80 with masks. The table adds up longer runs (\`bench/results-oracle.sh\`, [oracle.csv](results/oracle.csv)); for bounds
+(\`unit.test_below\`), *compared* counts single checks. Cases that differed are tests today (\`tests/oracle/found\`).
 
 | what | runs | cases | compared | differed |
 |---|--:|--:|--:|--:|
 $(awk -F, 'NR > 1 { if (!($1 in n)) order[++m] = $1; n[$1]++; cases[$1] += $3; same[$1] += $4; differ[$1] += $5 }
   END { for (i = 1; i <= m; i++) { k = order[i]; printf "| %s | %d | %d | %d | %d |\n", k, n[k], cases[k], same[k], differ[k] } }' docs/results/oracle.csv)
-
-Cases that differed are tests today (\`tests/oracle/found\`).
 TEXT
 } >"$scratch/page.md"
 mv "$scratch/page.md" docs/VALIDATION.md

@@ -48,10 +48,9 @@ page() {
   cat <<'END'
 # The zoo
 
-Best known mappings of current models and machines, beside their lower bounds; none is proved optimal. The files are in [workloads/zoo](../workloads/zoo) and
-[arch-specs](../arch-specs), every number with its source. `bench/zoo.sh TILEFLOW find EVALS` searches a minute for each mapping and keeps the best in
-[workloads/dataflows/zoo](../workloads/dataflows/zoo); `bench/zoo.sh TILEFLOW page` writes this page. *Over* is the value over the bound; for words the
-bound ignores capacity.
+Best known mappings of current models and machines, beside their lower bounds (*over*; for words the bound ignores capacity); none is proved optimal. The
+files are in [workloads/zoo](../workloads/zoo) and [arch-specs](../arch-specs), every number with its source. `bench/zoo.sh TILEFLOW find EVALS` searches a
+minute for each mapping and keeps the best in [workloads/dataflows/zoo](../workloads/dataflows/zoo); `bench/zoo.sh TILEFLOW page` writes this page.
 
 Sizes are parameters: `tileflow best arch-specs/h100.yaml workloads/zoo/llama3-mlp.yaml --set width=8192 --set inner=28672` is Llama 3 70B.
 

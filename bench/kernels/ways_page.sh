@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 cat <<'TEXT'
 # Mappings onto instructions, measured
 
-Layers of ResNet-18 (thesis table 5.4), one image, one core of an AMD Zen 5: int8 with `vpdpbusd`, bfloat16 with `vdpbf16ps`. The generator maps a convolution onto
+Layers of ResNet-18 (thesis table 5.4), one image, one core of an AMD Zen 5: int8 with `vpdpbusd`, bfloat16 with `vdpbf16ps`. A convolution becomes
 `Dst[i1] += Src1[r1] * Src2[i1, r1]` ([HOWTO-instruction.md](HOWTO-instruction.md)) in two ways:
 
 - *row*: lanes `i1` are columns `q` of the output, `r1` input channels `c`, one window position after the other;
