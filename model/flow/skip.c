@@ -79,13 +79,17 @@ static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
          (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Whether some node may be skipped: loops on both dims are above it, the mask leaves nothing of
- * some row, or of all. */
+/* Whether a box of all l's or of all q's, but for those dims that are split, may lie outside of the
+ * band. */
+static bool leaves_any(const tf_skips *k, bool l, bool q) {
+  return (l && q) || (l && !k->l_meets) || (q && !k->q_meets);
+}
+
+/* Whether some node may be skipped: loops on both dims are above it, on one of which the mask
+ * leaves nothing of some setting, or it leaves nothing at all. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
-    if (k->node[n].may &&
-        (k->none || (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)))
-      return true;
+    if (k->node[n].may && (k->none || leaves_any(k, k->node[n].l, k->node[n].q))) return true;
   return false;
 }
 
@@ -98,7 +102,9 @@ static bool fill_skips(tf_arena *a, tf_plan *p, tf_skips *k) {
     if (!k->node[n].may && t->parent >= 0) k->node[n] = k->node[t->parent];
   }
   k->none = outside_band(&k->mask, k->part_l, k->part_q);
-  k->meets = tf_mask_meets_all(&k->mask, k->part_q.lo, k->part_q.len, k->part_l.lo, k->part_l.len);
+  const tf_ival q = k->part_q, l = k->part_l;
+  k->l_meets = tf_mask_l_meets(&k->mask, q.lo, q.len, l.lo, l.len);
+  k->q_meets = tf_mask_q_meets(&k->mask, q.lo, q.len, l.lo, l.len);
   p->skips = any_out(p, k) ? k : NULL;
   return true;
 }
@@ -434,22 +440,27 @@ static bool turns(const tf_eval *ev, int n, uint64_t loops) {
   return false;
 }
 
+/* Whether steps of node n may be skipped, and others not: of what instances share among them a step
+ * has all. */
+static bool turns_out(const tf_eval *ev, int n) {
+  const tf_skip *s = &ev->plan->skips->node[n];
+  const uint64_t steps = temporal(ev->plan, n);
+  return leaves_any(ev->plan->skips, turns(ev, n, s->l & steps), turns(ev, n, s->q & steps));
+}
+
 /* Whether node n may be skipped in a step in which its parent is not, although both have the same
  * box. */
 static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
-  const tf_skip *s = &p->skips->node[n];
   const int up = p->tree->nodes[n].parent;
   if (up < 0 || (p->skips->node[up].may && p->skips->node[up].at == up)) return false;
-  return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
+  return turns_out(ev, n);
 }
 
 /* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one
  * box of which the sums could say where the band leaves it. */
 static bool unlike_below(const tf_eval *ev, int n) {
-  const tf_skip *s = &ev->plan->skips->node[n];
-  return turns(ev, n, s->mixed) &&
-         (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
+  return turns(ev, n, ev->plan->skips->node[n].mixed) && turns_out(ev, n);
 }
 
 bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
