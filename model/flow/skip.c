@@ -463,6 +463,45 @@ static bool unlike_below(const tf_eval *ev, int n) {
   return turns(ev, n, ev->plan->skips->node[n].mixed) && turns_out(ev, n);
 }
 
+/* Where steps of a dim are whole: all of it up to the remainder that its outermost loop leaves;
+ * with remainders further in too, the first step's box. */
+static tf_ival whole_steps(const line *d, tf_ival first) {
+  tf_ival all = d->part;
+  int64_t outer = -1;
+  for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
+    const int l = d->path->loops[__builtin_ctzll(rest)];
+    const int64_t step = tf_step(d->ev, l);
+    if (d->ev->trip[l] <= 1) continue;
+    if (outer >= 0 && outer != d->ev->trip[l] * step) return first;
+    if (outer < 0) all.len -= all.len % step;
+    outer = step;
+  }
+  return all;
+}
+
+/* Whether what spatial loop l, at position k, splits is of one length at all steps that the mask's
+ * loops of node n make. */
+static bool splits_alike(const tf_eval *ev, int n, int l, int k) {
+  const tf_plan *p = ev->plan;
+  const tf_ploop *pl = &p->loops[l];
+  uint64_t of = 0;
+  for (int i = 0; i < pl->n_leader; i++)
+    of |= tf_dim_mask(p, pl->leaders[i], pl->dim, p->tree->op_node[pl->leaders[i]]);
+  return !turns(ev, n, of & tf_skip_loops(p, n) & ((UINT64_C(1) << k) - 1));
+}
+
+/* Whether all spatial loops above ops below node n do: then an instance has points at every step or
+ * at none. */
+static bool instances_alike(const tf_eval *ev, int n) {
+  const tf_plan *p = ev->plan;
+  for (int x = n; x < p->tree->nodes[n].end; x++)
+    for (uint64_t left = tf_path_spatial(p, x); left; left &= left - 1) {
+      const int k = __builtin_ctzll(left), l = p->path[x].loops[k];
+      if (ev->trip[l] > 1 && !splits_alike(ev, n, l, k)) return false;
+    }
+  return true;
+}
+
 bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
   const tf_plan *p = ev->plan;
   if (p->skips->none) return true;
@@ -472,7 +511,11 @@ bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
     bool any_l, any_q;
     const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);
     if (unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
-    if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
+    if (!(any_l || any_q) || !outside_band(&p->skips->mask, keys, rows)) continue;
+    /* of a step that is not skipped everything must be as long as of the first */
+    if (outside_band(&p->skips->mask, whole_steps(&l, keys), whole_steps(&q, rows)) ||
+        !instances_alike(ev, n))
+      return true;
   }
   return false;
 }
