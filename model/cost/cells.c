@@ -21,10 +21,6 @@ static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
     if (steps[j] > 0) add_words(m, i, j, v, steps[j] / all);
 }
 
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v) {
-  add_words(m, i, row, v, 1);
-}
-
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
   const tf_reuse_case *k = &m->plan->slices[i].classes[c];
   if (!m->by_steps) return;
@@ -34,6 +30,18 @@ void tf_cells_add(struct tf_model *m, int i, int c, const tf_flow *v) {
     add_words(m, i, m->views->node[m->plan->slices[i].node].n_rows - 1, v, 1);
   else
     put_outer(m, i, c, v);
+}
+
+void tf_cells_add_all(struct tf_model *m, const tf_flow *entered) {
+  for (int i = 0; i < m->plan->n_tile_slices; i++) {
+    const tf_slice *s = &m->plan->slices[i];
+    const int rows = m->views->node[s->node].n_rows;
+    for (int row = 0; row < rows; row++)
+      add_words(m, i, row, entered++, 1);
+    for (int c = 0; c < s->n_class; c++)
+      if (tf_after_sibling(&s->classes[c])) tf_cells_add(m, i, c, entered);
+    entered++;
+  }
 }
 
 /* What Tile v's entries move through a leg, where each instance counts by itself. */

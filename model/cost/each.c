@@ -10,12 +10,12 @@ tf_each *tf_each_new(const struct tf_model *m, int n) {
     *k = (tf_each){.arena = a,
                    .n = n,
                    .flows = TF_ARRAY(a, tf_flow, rows * (size_t)p->n_slices + 1),
-                   .behind = TF_ARRAY(a, tf_flow, rows * (size_t)p->n_tile_slices + 1),
+                   .entered = TF_ARRAY(a, tf_flow, rows * (size_t)m->views->n_entered + 1),
                    .cells = TF_ARRAY(a, tf_ports, rows * (size_t)m->views->n_cells + 1),
                    .treated = TF_ARRAY(a, double, rows * 2 * (size_t)p->wl->n_ops),
                    .below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1),
                    .most = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1)};
-  if (k && k->flows && k->behind && k->cells && k->treated && k->below && k->most) return k;
+  if (k && k->flows && k->entered && k->cells && k->treated && k->below && k->most) return k;
   tf_arena_free(a);
   return NULL;
 }

@@ -59,12 +59,12 @@ typedef struct {
  * maximum over the rows (busy.c). */
 typedef struct {
   tf_arena *arena;
-  int n;           /* rows */
-  tf_flow *flows;  /* [n * n_slices] */
-  tf_flow *behind; /* [n * n_tile_slices] of these, entries after a sibling's */
-  tf_ports *cells; /* [n * views->n_cells] */
-  double *treated; /* [n * 2 * n_ops] treated_flow */
-  tf_ports *below; /* [views->n_passes] of the row at hand */
+  int n;            /* rows */
+  tf_flow *flows;   /* [n * n_slices] */
+  tf_flow *entered; /* [n * views->n_entered] of these, by rows of the Tile */
+  tf_ports *cells;  /* [n * views->n_cells] */
+  double *treated;  /* [n * 2 * n_ops] treated_flow */
+  tf_ports *below;  /* [views->n_passes] of the row at hand */
   tf_ports
       *most; /* [views->n_passes] the maximum over the rows, of passes in an m-tile's instances */
 } tf_each;
@@ -236,8 +236,8 @@ static inline void tf_cell_add(const tf_views *w, int i, tf_ports *cell, const t
   leg->read += up * v->read;
   leg->write += up * v->update;
 }
-/* The same for one row of its Tile. */
-void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_flow *v);
+/* The same for the entries of all m-tile slices by rows: entered[views->n_entered]. */
+void tf_cells_add_all(struct tf_model *m, const tf_flow *entered);
 /* What an instance moves if all of them move as much; needs width. */
 tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v);
 /* What the busiest instances move; e[TF_N_SIDES]: what enters slice i, where the first instance is

@@ -157,12 +157,13 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->own = TF_ARRAY(a, double, slices);
   w->up = TF_ARRAY(a, double, slices);
   w->rank_at = TF_ARRAY(a, int, slices);
+  w->entered_at = TF_ARRAY(a, int, slices);
   w->server = TF_ARRAY(a, int, slices + (size_t)p->wl->n_ops);
   w->ratio = TF_ARRAY(a, double, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   w->part = TF_ARRAY(a, const tf_mem_part *, slices);
   w->at_home = TF_ARRAY(a, const tf_mem_part *, (size_t)p->wl->n_tensors + 1);
-  return w->node && w->leg && w->own && w->up && w->rank_at && w->server && w->ratio && w->part &&
-         w->at_home;
+  return w->node && w->leg && w->own && w->up && w->rank_at && w->entered_at && w->server &&
+         w->ratio && w->part && w->at_home;
 }
 
 /* What a word of the tensor takes of the memory's ports: what is kept of it there, with its
@@ -275,6 +276,10 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
     w->n_legs += v->n_legs;
     w->n_cells += v->n_rows * v->n_legs;
     w->n_rows += v->n_rows;
+  }
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    w->entered_at[i] = w->n_entered;
+    w->n_entered += w->node[p->slices[i].node].n_rows + 1;
   }
   return tf_passes_fill(a, p, w) ? w : NULL;
 }

@@ -87,6 +87,9 @@ typedef struct tf_views {
   tf_label *net_name;  /* [n_memories] "Buffer network" */
   int n_ranks;         /* of all m-tile slices together */
   int *rank_at;        /* [n_tile_slices] number of the slice's first rank among these */
+  int n_entered;       /* rows of all m-tile slices together: its Tile's, and one of entries after a
+                          sibling's */
+  int *entered_at;     /* [n_tile_slices] number of the slice's first row among these */
 } tf_views;
 
 /* Whether op o uses instances of mesh k. */

@@ -90,6 +90,11 @@ typedef struct tf_reuse_case {
   tf_comp *comp;
 } tf_reuse_case;
 
+/* Whether these are entries after a sibling's at steps of loops further out. */
+static inline bool tf_after_sibling(const tf_reuse_case *c) {
+  return c->stepping < 0 && c->zero_from > 0;
+}
+
 typedef struct {
   int n;
   int *loops;        /* loop numbers above the node, outermost first */

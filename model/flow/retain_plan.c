@@ -75,7 +75,7 @@ static bool escapes(const tf_plan *p) {
     if (p->made_in[o] >= 0 &&
         (home < 0 || !tf_plan_above(p, p->retains[p->made_in[o]].scope, home)))
       return true;
-    if (p->stream_scope[o] >= 0) return true;
+    if (p->stream_scope[o] >= 0 && p->made_in[o] >= 0) return true;
   }
   return false;
 }

@@ -79,13 +79,17 @@ static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
          (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Whether some node may be skipped: loops on both dims are above it, the mask leaves nothing of
- * some row, or of all. */
+/* Whether a box of all l's or of all q's, but for those dims that are split, may lie outside of the
+ * band. */
+static bool leaves_any(const tf_skips *k, bool l, bool q) {
+  return (l && q) || (l && !k->l_meets) || (q && !k->q_meets);
+}
+
+/* Whether some node may be skipped: loops on both dims are above it, on one of which the mask
+ * leaves nothing of some setting, or it leaves nothing at all. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
-    if (k->node[n].may &&
-        (k->none || (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)))
-      return true;
+    if (k->node[n].may && (k->none || leaves_any(k, k->node[n].l, k->node[n].q))) return true;
   return false;
 }
 
@@ -98,7 +102,9 @@ static bool fill_skips(tf_arena *a, tf_plan *p, tf_skips *k) {
     if (!k->node[n].may && t->parent >= 0) k->node[n] = k->node[t->parent];
   }
   k->none = outside_band(&k->mask, k->part_l, k->part_q);
-  k->meets = tf_mask_meets_all(&k->mask, k->part_q.lo, k->part_q.len, k->part_l.lo, k->part_l.len);
+  const tf_ival q = k->part_q, l = k->part_l;
+  k->l_meets = tf_mask_l_meets(&k->mask, q.lo, q.len, l.lo, l.len);
+  k->q_meets = tf_mask_q_meets(&k->mask, q.lo, q.len, l.lo, l.len);
   p->skips = any_out(p, k) ? k : NULL;
   return true;
 }
@@ -434,22 +440,66 @@ static bool turns(const tf_eval *ev, int n, uint64_t loops) {
   return false;
 }
 
+/* Whether steps of node n may be skipped, and others not: of what instances share among them a step
+ * has all. */
+static bool turns_out(const tf_eval *ev, int n) {
+  const tf_skip *s = &ev->plan->skips->node[n];
+  const uint64_t steps = temporal(ev->plan, n);
+  return leaves_any(ev->plan->skips, turns(ev, n, s->l & steps), turns(ev, n, s->q & steps));
+}
+
 /* Whether node n may be skipped in a step in which its parent is not, although both have the same
  * box. */
 static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
-  const tf_skip *s = &p->skips->node[n];
   const int up = p->tree->nodes[n].parent;
   if (up < 0 || (p->skips->node[up].may && p->skips->node[up].at == up)) return false;
-  return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
+  return turns_out(ev, n);
 }
 
 /* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one
  * box of which the sums could say where the band leaves it. */
 static bool unlike_below(const tf_eval *ev, int n) {
-  const tf_skip *s = &ev->plan->skips->node[n];
-  return turns(ev, n, s->mixed) &&
-         (!ev->plan->skips->meets || (turns(ev, n, s->l) && turns(ev, n, s->q)));
+  return turns(ev, n, ev->plan->skips->node[n].mixed) && turns_out(ev, n);
+}
+
+/* Where steps of a dim are whole: all of it up to the remainder that its outermost loop leaves;
+ * with remainders further in too, the first step's box. */
+static tf_ival whole_steps(const line *d, tf_ival first) {
+  tf_ival all = d->part;
+  int64_t outer = -1;
+  for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
+    const int l = d->path->loops[__builtin_ctzll(rest)];
+    const int64_t step = tf_step(d->ev, l);
+    if (d->ev->trip[l] <= 1) continue;
+    if (outer >= 0 && outer != d->ev->trip[l] * step) return first;
+    if (outer < 0) all.len -= all.len % step;
+    outer = step;
+  }
+  return all;
+}
+
+/* Whether what spatial loop l, at position k, splits is of one length at all steps that the mask's
+ * loops of node n make. */
+static bool splits_alike(const tf_eval *ev, int n, int l, int k) {
+  const tf_plan *p = ev->plan;
+  const tf_ploop *pl = &p->loops[l];
+  uint64_t of = 0;
+  for (int i = 0; i < pl->n_leader; i++)
+    of |= tf_dim_mask(p, pl->leaders[i], pl->dim, p->tree->op_node[pl->leaders[i]]);
+  return !turns(ev, n, of & tf_skip_loops(p, n) & ((UINT64_C(1) << k) - 1));
+}
+
+/* Whether all spatial loops above ops below node n do: then an instance has points at every step or
+ * at none. */
+static bool instances_alike(const tf_eval *ev, int n) {
+  const tf_plan *p = ev->plan;
+  for (int x = n; x < p->tree->nodes[n].end; x++)
+    for (uint64_t left = tf_path_spatial(p, x); left; left &= left - 1) {
+      const int k = __builtin_ctzll(left), l = p->path[x].loops[k];
+      if (ev->trip[l] > 1 && !splits_alike(ev, n, l, k)) return false;
+    }
+  return true;
 }
 
 bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
@@ -461,7 +511,11 @@ bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
     bool any_l, any_q;
     const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);
     if (unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
-    if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
+    if (!(any_l || any_q) || !outside_band(&p->skips->mask, keys, rows)) continue;
+    /* of a step that is not skipped everything must be as long as of the first */
+    if (outside_band(&p->skips->mask, whole_steps(&l, keys), whole_steps(&q, rows)) ||
+        !instances_alike(ev, n))
+      return true;
   }
   return false;
 }

@@ -27,7 +27,7 @@ typedef struct tf_skips {
   tf_skip *node;          /* [n_nodes] */
   tf_ival part_l, part_q; /* what all ops of the mask compute of its dims in the whole run */
   bool none;              /* nothing of that lies in the band */
-  bool meets;             /* every such l has a q in the band, and every q an l */
+  bool l_meets, q_meets;  /* every such l has a q in the band; every q has an l */
 } tf_skips;
 
 /* Of one of the mask's dims what a step has: in the first instance, and, as far as spatial loops

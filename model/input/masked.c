@@ -224,8 +224,12 @@ static bool meets(int64_t one, int64_t n, int64_t other, int64_t others, int64_t
   return least <= most && one + most >= other && one + n - 1 + least <= other + others - 1;
 }
 
-bool tf_mask_meets_all(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
-  return meets(q0, nq, l0, nl, m->lo, m->hi) && meets(l0, nl, q0, nq, -m->hi, -m->lo);
+bool tf_mask_q_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
+  return meets(q0, nq, l0, nl, m->lo, m->hi);
+}
+
+bool tf_mask_l_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
+  return meets(l0, nl, q0, nq, -m->hi, -m->lo);
 }
 
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {

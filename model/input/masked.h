@@ -34,9 +34,10 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 /* The mask by position in use: that of the first op that applies one which leaves anything out. */
 bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m);
 
-/* Whether every q in q0 .. q0 + nq - 1 has an l in l0 .. l0 + nl - 1 that counts, and every such l
+/* Whether every q in q0 .. q0 + nq - 1 has an l in l0 .. l0 + nl - 1 that counts; and every such l
  * a q. */
-bool tf_mask_meets_all(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
+bool tf_mask_q_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
+bool tf_mask_l_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
 
 /* How many pairs of q in q0 .. q0 + nq - 1 and l in l0 .. l0 + nl - 1 count; -1: they pass 2^63
  * - 1. */

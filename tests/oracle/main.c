@@ -70,6 +70,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   } else {
     counted = true;
     s->quick += tf_model_quick(m);
+    s->walked += tf_model_walked(m) > 0;
     compare_results(&n, o, &r);
     compare_causes(&n, o, m, &r);
     for (int e = 0; e < N_EVENTS; e++)
@@ -218,7 +219,7 @@ int main(int argc, char **argv) {
     one(&s, seed * 1000000000 + i);
   if (s.coverage) print_coverage(&s);
   printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too "
-         "large to walk, %ld not counted by the model; %ld by the quick way\n",
-         s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick);
+         "large to walk, %ld not counted by the model; %ld by the quick way, %ld walked\n",
+         s.equal, s.differ, s.refused, s.too_large, s.overflow, s.quick, s.walked);
   return s.differ > 0 || (s.file && s.refused + s.too_large > 0);
 }

@@ -95,8 +95,8 @@ static double now_us(void) {
   return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-/* A walk adds up as many as 10^8 times what it rounded once. */
-static bool near(double a, double b) { return fabs(a - b) <= 1e-7 * (fabs(a) + fabs(b)); }
+/* Both add up whole words; only where times follow are they rounded. */
+static bool near(double a, double b) { return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b)); }
 
 /* Whether two evaluations of one tree have the same figures. */
 static bool same(const tf_spec *s, const tf_tree *t, const tf_result *a, const tf_result *b) {

@@ -656,6 +656,31 @@ static void check_cover(void) {
   case_drop(&e);
 }
 
+/* 10^14 words in memory words that are no whole parts of each other: what an iteration of a walk
+ * that leaps adds is found again of sums 10^12 times as large, to the last digits. */
+static void check_long_leaps(void) {
+  static const char *const text =
+      "architecture:\n  word-bits: 32\n  memories:\n"
+      "  - {name: L0, bandwidth: {write: 0.5, read: 0.5}, word-bits: 24}\n"
+      "  - {name: L1, word-bits: 10}\n"
+      "  - {name: L2, mesh: [3, 3], bandwidth: 1.5, network: {multicast: true}}\n"
+      "  - {name: L3, mesh: [1, 5], bandwidth: {write: 0.5, read: 16}, word-bits: 18,\n"
+      "     network: {multicast: true}}\n"
+      "  compute:\n  - {name: u, ops: [mac], mesh: [2, 2], rate: 0.5}\n"
+      "workload:\n  name: w\n  dims: {m: 1817, n: 712581, k: 52381}\n  ops:\n"
+      "  - C[m,n] += A[m,k] * B[k,n]\n"
+      "mapping: |\n  L1 for m=1261 n=237527 k=26382\n    L2 spatial n=3@y bypass A\n"
+      "      L3 spatial k=2@y m=2@y bypass C\n        op C\n";
+  test_case sums = evaluate(text, FREELY), walk = evaluate(text, BY_WALK);
+  if (CHECK(sums.ok && walk.ok) && CHECK(sums.model->quick && walk.model->walked > 0)) {
+    CHECK_NEAR(walk.r.cycles / sums.r.cycles, 1, 1e-14);
+    for (int n = 0; n < sums.tree->n_nodes; n++)
+      CHECK_NEAR(walk.r.nodes[n].cycles / sums.r.nodes[n].cycles, 1, 1e-14);
+  }
+  case_drop(&sums);
+  case_drop(&walk);
+}
+
 /* test_cost [CASES] */
 int main(int argc, char **argv) {
   tf_rng odds = tf_rng_new(5, 13);
@@ -672,6 +697,7 @@ int main(int argc, char **argv) {
   check_kept_links();
   check_closed();
   check_unlike_steps();
+  check_long_leaps();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)

@@ -644,9 +644,34 @@ static void test_nothing(void) {
   tf_diags_free(d);
 }
 
+/* Whether every a of n from `a` on has a b of n_b from `b` on with least <= b - a <= most. */
+static bool all_meet(int a, int n, int b, int n_b, int least, int most) {
+  bool all = true;
+  for (int i = a; i < a + n; i++) {
+    bool any = false;
+    for (int j = b; j < b + n_b; j++)
+      any |= j - i >= least && j - i <= most;
+    all &= any;
+  }
+  return all;
+}
+
+/* Rows and columns of a mask that keep something, pair by pair. */
+static void test_mask_meets(void) {
+  for (int lo = -4; lo <= 4; lo++)
+    for (int hi = lo; hi <= 4; hi++)
+      for (int k = 0; k < 3 * 4 * 3 * 4; k++) {
+        const tf_mask m = {.lo = lo, .hi = hi};
+        const int q = k % 3, nq = 1 + k / 3 % 4, l = k / 12 % 3, nl = 1 + k / 36;
+        CHECK(tf_mask_q_meets(&m, q, nq, l, nl) == all_meet(q, nq, l, nl, lo, hi));
+        CHECK(tf_mask_l_meets(&m, q, nq, l, nl) == all_meet(l, nl, q, nq, -hi, -lo));
+      }
+}
+
 int main(void) {
   test_places();
   test_tree();
+  test_mask_meets();
   test_params();
   test_settings();
   test_arch();

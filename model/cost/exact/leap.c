@@ -62,7 +62,7 @@ typedef struct {
   size_t n;
 } reals;
 
-enum { N_INTS = 3, N_REALS = 10 };
+enum { N_INTS = 3, N_REALS = 8 };
 
 typedef struct tf_leaps {
   tf_arena *arena;
@@ -115,19 +115,17 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                            {m->steps, (size_t)p->tree->n_nodes},
                            {m->treated, 2 * (size_t)p->wl->n_ops}},
                   .reals = {{&m->flows->fill, 4 * (size_t)p->n_slices},
-                            {&e->behind->fill, 4 * (size_t)p->n_tile_slices},
-                            {&m->cells->read, 2 * (size_t)m->views->n_cells},
+                            {&e->entered->fill, 4 * (size_t)m->views->n_entered},
                             {m->class_steps, (size_t)m->views->n_rows},
                             {m->treated_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
-  s->reals[5] = s->reals[6] = s->reals[7] = s->reals[8] = s->reals[9] = (reals){&m->flows->fill, 0};
-  if (m->peers) s->reals[9] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
+  s->reals[4] = s->reals[5] = s->reals[6] = s->reals[7] = (reals){&m->flows->fill, 0};
+  if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
   if (m->each) {
     const size_t n = (size_t)m->each->n;
-    s->reals[5] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};
-    s->reals[6] = (reals){&m->each->behind->fill, 4 * n * (size_t)p->n_tile_slices};
-    s->reals[7] = (reals){&m->each->cells->read, 2 * n * (size_t)m->views->n_cells};
-    s->reals[8] = (reals){m->each->treated, 2 * n * (size_t)p->wl->n_ops};
+    s->reals[4] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};
+    s->reals[5] = (reals){&m->each->entered->fill, 4 * n * (size_t)m->views->n_entered};
+    s->reals[6] = (reals){m->each->treated, 2 * n * (size_t)p->wl->n_ops};
   }
   s->n_ints = 2 * (size_t)p->wl->n_ops;
   for (int i = 0; i < N_INTS; i++)

@@ -212,19 +212,21 @@ static size_t row_of_each(const tf_walker *e, int n) {
   return n < 0 ? 0 : (size_t)tf_store_index(e->st, n, e->cur);
 }
 
-/* Adds what an instance moves to one row; of a Tile's slice also to the cells of its class. */
+/* Number of the current entry's row among those of all slices. */
+static int entered_row(const tf_walker *e, int i) {
+  const tf_slice *s = &e->p->slices[i];
+  return e->m->views->entered_at[i] + (tf_after_sibling(&s->classes[e->m->entry_class])
+                                           ? e->m->views->node[s->node].n_rows
+                                           : row_of(e, s->node));
+}
+
+/* Adds what an instance moves to its own; of a Tile's slice also to the entries of its row. */
 static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
   const tf_each *x = e->m->each;
   const tf_slice *s = &e->p->slices[i];
   tf_flow_add(&x->flows[row * (size_t)e->p->n_slices + (size_t)i], v);
   if (s->leaf) return;
-  const tf_reuse_case *class = &s->classes[e->m->entry_class];
-  const tf_view *view = &e->m->views->node[s->node];
-  tf_ports *cells = x->cells + row * (size_t)e->m->views->n_cells;
-  if (class->stepping < 0 && class->zero_from > 0)
-    tf_flow_add(&x->behind[row * (size_t)e->p->n_tile_slices + (size_t)i], v);
-  else
-    tf_cell_add(e->m->views, i, &cells[view->cell + row_of(e, s->node) * view->n_legs], v, 1);
+  tf_flow_add(&x->entered[row * (size_t)e->m->views->n_entered + (size_t)entered_row(e, i)], v);
 }
 
 /* Adds what one kind of instance moves to the rows of its own memory and of the one that serves it.
@@ -350,11 +352,7 @@ static void enter(tf_walker *e, int i) {
       e->handed && tf_hands(e->m, i) ? enter_beside(e, i, &v, &busy) : enter_kinds(e, i, &v, &busy);
   add_move(&e->m->moves[i], &v);
   tf_flow_add(&e->m->flows[i], &busy);
-  const tf_reuse_case *class = &s->classes[e->m->entry_class];
-  if (class->stepping < 0 && class->zero_from > 0)
-    tf_flow_add(&e->behind[i], &busy);
-  else
-    tf_cells_add_row(e->m, i, row_of(e, s->node), &busy);
+  tf_flow_add(&e->entered[entered_row(e, i)], &busy);
   if (any) tf_store_last(e->st, i);
 }
 
@@ -635,22 +633,13 @@ static void reset(struct tf_model *m) {
     if (p->home_scope[z] >= 0) m->home_words[z] = 0;
 }
 
-/* Shares out entries after a sibling's once all steps are known. */
+/* What has entered passes the ports once all steps are known, also of each instance; then the
+ * busiest are known. */
 static void finish_cells(tf_walker *e) {
-  for (int i = 0; i < e->p->n_tile_slices; i++)
-    for (int c = 0; c < e->p->slices[i].n_class; c++)
-      if (e->p->slices[i].classes[c].stepping < 0 && e->p->slices[i].classes[c].zero_from > 0)
-        tf_cells_add(e->m, i, c, &e->behind[i]);
-}
-
-/* The same of each instance; then the busiest are known. */
-static void finish_each(tf_walker *e) {
+  tf_cells_add_all(e->m, e->entered);
   for (int k = 0; e->m->each && k < e->m->each->n; k++) {
     struct tf_model one = tf_each_model(e->m, k);
-    tf_walker row = *e;
-    row.m = &one;
-    row.behind = e->m->each->behind + (size_t)k * (size_t)e->p->n_tile_slices;
-    finish_cells(&row);
+    tf_cells_add_all(&one, e->m->each->entered + (size_t)k * (size_t)e->m->views->n_entered);
   }
   if (e->m->each) tf_each_cells(e->m);
 }
@@ -695,7 +684,7 @@ enum {
 }; /* up to so many have so few ways that following them all is faster than a memo of ranges */
 
 static void end_walk(tf_walker *e, tf_arena *kinds) {
-  free(e->behind);
+  free(e->entered);
   free(e->stepped);
   free(e->was);
   tf_store_free(e->st);
@@ -720,10 +709,10 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   }
   reset(m);
   const size_t nodes = (size_t)m->plan->tree->n_nodes;
-  e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
+  e.entered = calloc((size_t)m->views->n_entered + 1, sizeof *e.entered);
   e.stepped = calloc(nodes, sizeof *e.stepped);
   e.was = m->plan->skips ? calloc(nodes, TF_MAX_PATH * sizeof *e.was) : NULL;
-  e.st = e.behind && e.stepped && (e.was || !m->plan->skips)
+  e.st = e.entered && e.stepped && (e.was || !m->plan->skips)
              ? tf_store_new(m->plan, &m->ev, e.kinds)
              : NULL;
   if (!e.st) {
@@ -752,7 +741,6 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->walked = m->walk_max - e.budget;
   finish_ops(m);
   finish_cells(&e);
-  finish_each(&e);
   share_out(m);
   *rows = e.more && e.ok ? tf_store_instances(m->plan, &m->ev, e.kinds) : 0;
   end_walk(&e, kinds);

@@ -8,7 +8,8 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_flow *behind; /* [tile slice] words of entries after a sibling's in the busiest instance */
+  tf_flow *entered; /* [views->n_entered] what the busiest instance moves, by rows of the Tile: in
+                       whole words, of which leaps find again what one iteration has added */
   const tf_kinds *kinds; /* [loop] the settings of spatial loops that are walked */
   tf_store *st;
   int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous

@@ -300,7 +300,7 @@ static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
 void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v) {
   const tf_reuse_case *class = &w->p->slices[i].classes[c];
   if (!w->m->by_steps) return;
-  if (class->stepping < 0 && class->zero_from > 0)
+  if (tf_after_sibling(class))
     put_outer(w, i, c, v);
   else
     add_words(w, i, class->stepping < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, v,
