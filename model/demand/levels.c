@@ -22,6 +22,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/demand/again.h"
 #include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
 
@@ -44,8 +45,9 @@ typedef struct {
   int n_sides, nodes, looks;
   int level[SIDES];              /* of the Tiles that spread over the side */
   double outer[INNER + 1][DIMS]; /* s, of the dims so far */
-  double steps[DIMS], wide[DIMS];
+  double steps[DIMS], wide[DIMS], units[DIMS];
   double best;
+  tf_again *again; /* NULL: what has no room is not known */
 } search;
 
 /* Of one way to spread: words of each tensor, in an instance of each memory. */
@@ -94,7 +96,7 @@ static void find_words(const search *s, words *w) {
       w->first[z][l] = weight * box(s, p, l, s->wide);
       w->touched[z][l] = weight * own;
       w->direct[z][l] = weight * own * times;
-      w->again[z][l] = !l || (s->busiest && summed == 1) ? weight * own * (times - 1) : 0;
+      w->again[z][l] = !l || s->busiest ? weight * own * (times - 1) : 0;
     }
 }
 
@@ -117,14 +119,21 @@ static int server(unsigned held, int l) {
 }
 
 /* What nothing hides at the Tile of memory l; what passes there is added to the traffic. */
-static double ends_at(const search *s, const words *w, const unsigned *held, int l, traffic *t) {
+static double ends_at(const search *s, const words *w, const tf_again_words *again,
+                      const unsigned *held, int l, traffic *t) {
   double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load = 0, store = 0;
   for (int z = 0; z < s->op.n_parts; z++) {
     if (!(held[z] >> (l - 1) & 1)) continue;
     const int m = server(held[z], l);
     double *way = s->op.parts[z].out ? out : in;
-    way[m] += w->first[z][m];
-    way[l] += w->first[z][l];
+    const tf_ended_part *p = &s->op.parts[z];
+    double server = w->first[z][m], own = w->first[z][l];
+    if (again && !m) {
+      server = fmax(server, again->first[z] * p->weight);
+      if (s->busiest) own = fmax(own, again->block[z] * p->bits / s->op.memory[l].word_bits);
+    }
+    way[m] += server;
+    way[l] += own;
     t->read[s->op.parts[z].out ? l : m] += w->touched[z][s->op.parts[z].out ? l : m];
     t->write[s->op.parts[z].out ? m : l] += w->touched[z][s->op.parts[z].out ? m : l];
   }
@@ -135,20 +144,47 @@ static double ends_at(const search *s, const words *w, const unsigned *held, int
   return load + store;
 }
 
-static double with_held(const search *s, const words *w, const unsigned *held, double steps) {
+/* again: of what is held; NULL: it enters once, whatever the room. */
+static double with_held(const search *s, const words *w, const unsigned *held, double steps,
+                        const tf_again_words *again) {
   traffic t = {{0}, {0}};
   for (int z = 0; z < s->op.n_parts; z++) {
+    const tf_ended_part *p = &s->op.parts[z];
     const int m = server(held[z], s->inner + 1);
-    const bool out = s->op.parts[z].out;
+    const bool out = p->out;
     t.read[m] += out ? w->again[z][m] : w->direct[z][m];
     t.write[m] += out ? w->direct[z][m] : 0;
+    if (!again || !(again->times[z] > 1)) continue;
+    t.read[0] += p->weight * p->words * (again->times[z] - 1);
+    t.write[0] += out ? p->weight * p->words * (again->times[z] - 1) : 0;
   }
   double time = fmax(steps / s->op.rate, longest_port(s, &t)) + s->op.fill;
   for (int l = s->inner; l > 0; l--) {
-    time += ends_at(s, w, held, l, &t);
+    time += ends_at(s, w, again, held, l, &t);
     if (s->op.alone) time = fmax(time, longest_port(s, &t));
   }
   return time;
+}
+
+typedef struct {
+  const search *s;
+  const words *w;
+  const unsigned *held;
+  double steps;
+} one_way;
+
+static double time_of(const void *of, const tf_again_words *again) {
+  const one_way *way = of;
+  return with_held(way->s, way->w, way->held, way->steps, again);
+}
+
+/* What it takes with so little room, if that is below `most`. */
+static double in_room(search *s, const words *w, const unsigned *held, double steps, double most) {
+  const double once = with_held(s, w, held, steps, NULL);
+  const tf_again_way way = {s->inner, s->outer, s->units, s->wide, held};
+  const one_way of = {s, w, held, steps};
+  if (once >= most || !s->again) return once;
+  return tf_again_least(s->again, &way, once, most, time_of, &of);
 }
 
 /* The least over the memories that hold each tensor. */
@@ -159,7 +195,7 @@ static double least_held(search *s, double steps) {
   unsigned held[TENSORS] = {0};
   find_words(s, &w);
   for (bool more = true; more;) {
-    best = fmin(best, with_held(s, &w, held, steps));
+    best = fmin(best, in_room(s, &w, held, steps, fmin(best, s->best)));
     s->looks--;
     more = false;
     for (int z = 0; z < s->op.n_parts && !more; z++) {
@@ -177,6 +213,7 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps);
 static void step_dim(search *s, int k, int64_t units, const int64_t *room, double steps) {
   const int64_t e = s->op.extent[k];
   double left = 1;
+  s->units[k] = (double)units;
   for (int i = 0; i < s->n_sides; i++)
     left *= (double)room[i];
   for (int64_t wide = e < units ? e : units; wide >= 1 && s->looks > 0; wide--) {
@@ -238,8 +275,29 @@ static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   return first;
 }
 
+/* The least of all ways to spread, if it is below `most`.  False: that takes too long. */
+static bool least_spread(search *s, const int64_t *sides, double most) {
+  s->nodes = NODES, s->looks = LOOKS, s->best = most;
+  spread_dim(s, 0, sides, 1);
+  return s->nodes >= 0 && s->looks > 0 && isfinite(s->best);
+}
+
+/* With so little room, from what it takes with all room on: whether it is below somewhat more is
+ * told soon. */
+static double in_all_room(search *s, const int64_t *sides, double least) {
+  double most = least;
+  s->again = tf_again_new(&s->op);
+  for (double by = 0.001; s->again && by < 4; by *= 2) {
+    if (!least_spread(s, sides, least * (1 + by)) || tf_again_ended(s->again)) break;
+    most = s->best;
+    if (most < least * (1 + by)) break;
+  }
+  tf_again_free(s->again);
+  return most;
+}
+
 double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, const tf_room *room) {
-  search s = {.nodes = NODES, .looks = LOOKS, .inner = a->units[e->unit].below, .best = INFINITY};
+  search s = {.inner = a->units[e->unit].below};
   int64_t sides[SIDES];
   double choices = 1;
   if (s.inner > INNER || !tf_ended_of(a, d, e, &s.op)) return 0;
@@ -253,8 +311,8 @@ double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, con
         s.level[s.n_sides] = t;
         sides[s.n_sides++] = room->side[t][axis];
       }
-  spread_dim(&s, 0, sides, 1);
-  return s.nodes >= 0 && s.looks > 0 && isfinite(s.best) ? s.best : 0;
+  if (!least_spread(&s, sides, INFINITY)) return 0;
+  return e->again ? in_all_room(&s, sides, s.best) : s.best;
 }
 
 bool tf_room_of(const tf_arch *a, int u, tf_room *room) {

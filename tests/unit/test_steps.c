@@ -170,7 +170,7 @@ static void compare_exposed(tf_rng *r) {
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
   if (CHECK(s && tf_demand_of(s->workload, &need))) {
-    const double twin = least_exposed(&p, 0, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    const double twin = least_exposed(&p, 0, x, y), got = tf_least_exposed(s->arch, &need, 0, false);
     if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%g of %g\n", text, got, twin);
   }
   tf_demand_free(&need);
@@ -413,7 +413,7 @@ static bool compare_windows(tf_rng *r) {
     const tf_tensor *i = &s->workload->tensors[s->workload->ops[0].reads[0].tensor];
     t.lo = (int)i->lo[0], t.end = (int)(i->lo[0] + i->extent[0]);
     t.touched = elements_of(&t, (1 << t.p) - 1, (1 << t.r) - 1);
-    const double twin = least_windows(&t, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    const double twin = least_windows(&t, x, y), got = tf_least_exposed(s->arch, &need, 0, false);
     if (!CHECK(got <= twin * (1 + 1e-12))) printf("%s%g of %g\n", text, got, twin);
     same = got >= twin * (1 - 1e-12);
   }
