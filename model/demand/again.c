@@ -1,14 +1,15 @@
 /* Words that pass again for lack of room, in any mapping of one op.
  *
- * Let l be the outermost memory that holds tensor Z, inside of the outermost one.  Where its Tile
- * begins, dim d has blocks of c[d] values in an instance, and is spread over up to s[d] instances.
- * Let P be the innermost temporal loop of several steps that moves Z further out than the Tile, and
- * N[d] the steps that the loops on d take there, P and what is outside of it, in the first instance.
+ * Let memory l hold tensor Z: the outermost that does, inside of the outermost one, or any that is
+ * asked for.  Where its Tile begins, dim d has blocks of c[d] values in an instance, and is spread
+ * over up to s[d] instances. Let P be the innermost temporal loop of several steps that moves Z
+ * further out than the Tile, and N[d] the steps that the loops on d take there, P and what is
+ * outside of it, in the first instance.
  *
  * 1. In the first step the first instance holds a whole block of Z.  All loops on a dim that Z has
  * are P or stand outside, so c[d] >= E[d] / (s[d] N[d]).  All tensors that a memory holds fit.
- * 2. Z enters T times at least, T the product of the N[e] of the dims that it does not have: between
- * two of these times P has put something else in its place.
+ * 2. Z enters T times at least, T the product of the N[e] of the dims that it does not have:
+ * between two of these times P has put something else in its place.
  * 3. But for what P does not move: of the last of the blocks into which the loops outside of P cut
  * its dim there may be one step only, in all instances or in some.  `spared` has the most values of
  * which that is true, for any number of instances inside of P and blocks that there is room for,
@@ -49,8 +50,8 @@ enum {
 };
 
 /* What may be spared of a dim with up to so many instances, in each of which up to `inside` units
- * take up to `steps` steps, and blocks of up to c: by[false][c] where instances alone cut it further
- * out than P, by[true][c] with temporal loops. */
+ * take up to `steps` steps, and blocks of up to c: by[false][c] where instances alone cut it
+ * further out than P, by[true][c] with temporal loops. */
 typedef struct {
   int64_t instances, inside, steps;
   double *by[2];
@@ -62,6 +63,7 @@ struct tf_again {
   sparing lists[DIMS][LISTS];
   /* the question */
   const tf_again_way *way;
+  int asked;
   tf_again_time time;
   const void *of;
   double least, best;
@@ -282,7 +284,7 @@ static void find_words(tf_again *a, int i, tf_again_words *w) {
 
 /* The least time with the numbers of steps so far; INFINITY: there is no room. */
 static double look_at(tf_again *a) {
-  tf_again_words w = {{0}, {0}, {0}};
+  tf_again_words w = {a->asked, {0}, {0}, {0}};
   for (int l = 1; l <= a->way->inner; l++)
     if (room_at(a, l) < 0) return INFINITY;
   for (int i = 0; i < a->n; i++)
@@ -419,20 +421,22 @@ static bool plain(const tf_ended *op, const tf_ended_part *p) {
 static bool find_counted(tf_again *a) {
   a->n = 0, a->of_all = ~0u;
   for (int z = 0; z < a->op->n_parts; z++) {
-    if (!a->way->held[z] || !plain(a->op, &a->op->parts[z])) continue;
+    const unsigned held = a->way->held[z];
+    if (!held || (a->asked && !(held >> (a->asked - 1) & 1)) || !plain(a->op, &a->op->parts[z]))
+      continue;
     if (a->n == COUNTED) return false;
-    a->z[a->n] = z, a->level[a->n++] = __builtin_ctz(a->way->held[z]) + 1;
+    a->z[a->n] = z, a->level[a->n++] = a->asked ? a->asked : __builtin_ctz(held) + 1;
     a->of_all &= a->op->parts[z].dims;
   }
   return a->n > 0;
 }
 
-double tf_again_least(tf_again *a, const tf_again_way *way, double least, double most,
+double tf_again_least(tf_again *a, const tf_again_way *way, int level, const double range[2],
                       tf_again_time time, const void *of) {
-  a->way = way, a->time = time, a->of = of, a->least = least, a->best = most;
-  if (a->looks <= 0 || !find_counted(a)) return least;
+  a->way = way, a->asked = level, a->time = time, a->of = of;
+  a->least = range[0], a->best = range[1];
+  if (a->looks <= 0 || !find_counted(a)) return a->least;
   for (int l = 1; l <= way->inner; l++)
     a->room[l] = find_room(a, l);
-  if (!all_orders(a)) return least;
-  return a->best;
+  return all_orders(a) ? a->best : a->least;
 }

@@ -13,11 +13,13 @@ typedef struct {
   const unsigned *held;           /* [z]: bit l - 1 of memory l */
 } tf_again_way;
 
-/* What of each tensor that a memory inside of the outermost one holds is known of a way. */
+/* What is known of the tensors that memory `level` holds; 0: of each in the outermost memory that
+ * holds it, inside of the outermost one. */
 typedef struct {
-  double times[TF_ENDED_TENSORS]; /* that its words pass the outermost memory */
-  double first[TF_ENDED_TENSORS]; /* words of it that pass there in the first step */
-  double block[TF_ENDED_TENSORS]; /* words that enter the first instance that holds it then */
+  int level;
+  double times[TF_ENDED_TENSORS]; /* that its words enter there */
+  double first[TF_ENDED_TENSORS]; /* words of it that do in the first step, in all instances */
+  double block[TF_ENDED_TENSORS]; /* in the first instance */
 } tf_again_words;
 
 typedef double (*tf_again_time)(const void *of, const tf_again_words *w);
@@ -27,11 +29,11 @@ typedef struct tf_again tf_again;
 /* For one op; NULL without memory.  To be freed. */
 tf_again *tf_again_new(const tf_ended *op);
 void tf_again_free(tf_again *a);
-/* Whether it took too long: the last answer, and all from now on, is `least`. */
+/* Whether it took too long: the last answer, and all from now on, is the least. */
 bool tf_again_ended(const tf_again *a);
 
-/* The least time of all blocks and orders that there is room for, if it is below `most`; none takes
- * less than `least`.  The time grows with all words. */
-double tf_again_least(tf_again *a, const tf_again_way *way, double least, double most,
+/* The least time of all blocks and orders that there is room for, if it is below range[1]; none
+ * takes less than range[0].  `level` as above.  The time grows with all words. */
+double tf_again_least(tf_again *a, const tf_again_way *way, int level, const double range[2],
                       tf_again_time time, const void *of);
 #endif

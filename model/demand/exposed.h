@@ -26,7 +26,7 @@ bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int 
                      double *least);
 
 /* A lower bound on the cycles of every mapping, for the workload's only op on units of kind u, the
- * only ones that can run it, `again` as above.  0: nothing is known, as there is more than one op, or its
- * ends do not show. */
+ * only ones that can run it, `again` as above.  0: nothing is known, as there is more than one op,
+ * or its ends do not show. */
 double tf_least_exposed(const tf_arch *a, const tf_demand *d, int u, bool again);
 #endif

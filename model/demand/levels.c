@@ -18,6 +18,8 @@
  * 4. No Tile takes less than any port needs for what passes at it and below it, before its own ends
  * are added further out.
  *
+ * 5. What has no room passes again (again.c).
+ *
  * The bound is the least over all of these numbers, q, and memories that hold each tensor. */
 #include <math.h>
 #include <string.h>
@@ -96,7 +98,7 @@ static void find_words(const search *s, words *w) {
       w->first[z][l] = weight * box(s, p, l, s->wide);
       w->touched[z][l] = weight * own;
       w->direct[z][l] = weight * own * times;
-      w->again[z][l] = !l || s->busiest ? weight * own * (times - 1) : 0;
+      w->again[z][l] = !l || (s->busiest && summed == 1) ? weight * own * (times - 1) : 0;
     }
 }
 
@@ -126,14 +128,15 @@ static double ends_at(const search *s, const words *w, const tf_again_words *aga
     if (!(held[z] >> (l - 1) & 1)) continue;
     const int m = server(held[z], l);
     double *way = s->op.parts[z].out ? out : in;
-    const tf_ended_part *p = &s->op.parts[z];
-    double server = w->first[z][m], own = w->first[z][l];
-    if (again && !m) {
-      server = fmax(server, again->first[z] * p->weight);
-      if (s->busiest) own = fmax(own, again->block[z] * p->bits / s->op.memory[l].word_bits);
+    double from = w->first[z][m], to = w->first[z][l];
+    if (again && l == (again->level ? again->level : __builtin_ctz(held[z]) + 1)) {
+      const double bits = s->op.parts[z].bits;
+      if (!m) from = fmax(from, again->first[z] * bits / s->op.memory[m].word_bits);
+      if (s->busiest) from = fmax(from, again->block[z] * bits / s->op.memory[m].word_bits);
+      if (s->busiest) to = fmax(to, again->block[z] * bits / s->op.memory[l].word_bits);
     }
-    way[m] += server;
-    way[l] += own;
+    way[m] += from;
+    way[l] += to;
     t->read[s->op.parts[z].out ? l : m] += w->touched[z][s->op.parts[z].out ? l : m];
     t->write[s->op.parts[z].out ? m : l] += w->touched[z][s->op.parts[z].out ? m : l];
   }
@@ -144,20 +147,39 @@ static double ends_at(const search *s, const words *w, const tf_again_words *aga
   return load + store;
 }
 
+/* Words of tensor z that memory m gives, or takes, beyond those that pass once: in its first
+ * instance no fewer than the mean of those that share the tensor out. */
+static double more_words(const search *s, const words *w, int z, int m, double times) {
+  const tf_ended_part *p = &s->op.parts[z];
+  double all = p->words * p->bits / s->op.memory[m].word_bits;
+  if (!m) return all * (times - 1);
+  for (int d = 0; d < s->op.n; d++)
+    if (p->dims >> d & 1) all /= s->outer[m][d];
+  return s->busiest ? fmax(0, all * times - w->touched[z][m]) : 0;
+}
+
+static void add_again(const search *s, const words *w, const tf_again_words *again,
+                      const unsigned *held, traffic *t) {
+  for (int z = 0; z < s->op.n_parts; z++) {
+    if (!(again->times[z] > 1)) continue;
+    const int m = server(held[z], again->level ? again->level : __builtin_ctz(held[z]) + 1);
+    const double more = more_words(s, w, z, m, again->times[z]);
+    t->read[m] += more;
+    t->write[m] += s->op.parts[z].out ? more : 0;
+  }
+}
+
 /* again: of what is held; NULL: it enters once, whatever the room. */
 static double with_held(const search *s, const words *w, const unsigned *held, double steps,
                         const tf_again_words *again) {
   traffic t = {{0}, {0}};
   for (int z = 0; z < s->op.n_parts; z++) {
-    const tf_ended_part *p = &s->op.parts[z];
     const int m = server(held[z], s->inner + 1);
-    const bool out = p->out;
+    const bool out = s->op.parts[z].out;
     t.read[m] += out ? w->again[z][m] : w->direct[z][m];
     t.write[m] += out ? w->direct[z][m] : 0;
-    if (!again || !(again->times[z] > 1)) continue;
-    t.read[0] += p->weight * p->words * (again->times[z] - 1);
-    t.write[0] += out ? p->weight * p->words * (again->times[z] - 1) : 0;
   }
+  if (again) add_again(s, w, again, held, &t);
   double time = fmax(steps / s->op.rate, longest_port(s, &t)) + s->op.fill;
   for (int l = s->inner; l > 0; l--) {
     time += ends_at(s, w, again, held, l, &t);
@@ -183,8 +205,12 @@ static double in_room(search *s, const words *w, const unsigned *held, double st
   const double once = with_held(s, w, held, steps, NULL);
   const tf_again_way way = {s->inner, s->outer, s->units, s->wide, held};
   const one_way of = {s, w, held, steps};
-  if (once >= most || !s->again) return once;
-  return tf_again_least(s->again, &way, once, most, time_of, &of);
+  double least = once;
+  for (int l = 0; l <= s->inner && least < most && s->again; l++) {
+    const double range[2] = {once, most};
+    if (l != 1) least = fmax(least, tf_again_least(s->again, &way, l, range, time_of, &of));
+  }
+  return least;
 }
 
 /* The least over the memories that hold each tensor. */
@@ -287,7 +313,7 @@ static bool least_spread(search *s, const int64_t *sides, double most) {
 static double in_all_room(search *s, const int64_t *sides, double least) {
   double most = least;
   s->again = tf_again_new(&s->op);
-  for (double by = 0.001; s->again && by < 4; by *= 2) {
+  for (double by = 2e-5; s->again && by < 4; by *= 3) {
     if (!least_spread(s, sides, least * (1 + by)) || tf_again_ended(s->again)) break;
     most = s->best;
     if (most < least * (1 + by)) break;
