@@ -1,5 +1,6 @@
 """What `solve` proves of drawn problems: prime extents on machines with tight memories.  A row of CSV each (stdout), the summary to stderr.
 usage: python3 bench/proofs_drawn.py TILEFLOW [--draw SEED] [--cases N] [--evals N] [--only I,J..] [--seeds N] [--show I] [--longer N]
+--evals 0: as many as take some 10 s, fewer the more ops.
 The same seed draws the same problems.  Bounded by evaluations, so that the load of the machine changes the seconds (of the processor) alone.
 Where the gap is above 1 %, `search` has --seeds tries of 100,000 evaluations: does one find better?  --longer N: each strategy has N evaluations against
 the first proofs of each kind of workload; `beaten` says how often one found less.  --show prints problem I alone."""
@@ -52,6 +53,7 @@ def convolutions(r):
     return dims, {"I": "{pad: [0, 1, 1]}"}, ["M[k,p,q] += I[c,p+r-1,q+s-1] * W1[k,c,r,s]", "O[f,x,y] += M[k,x,y] * W2[f,k]"]
 
 
+TEN_SECONDS = {1: 700000, 2: 400000, 3: 250000}  # evaluations, by ops
 KINDS = [product, batched, chain, chain3, attention, mlp, convolution, convolutions]
 
 
@@ -128,7 +130,8 @@ def row(o, i, path, longer):
     name, where, text = problem(o.draw, i)
     with open(path, "w") as f:
         f.write(text)
-    found, seconds = ran(o.tool, "solve", path, "--evals", str(o.evals))
+    evals = o.evals or TEN_SECONDS.get(len(text.split("  ops:\n")[1].splitlines()), 150000)
+    found, seconds = ran(o.tool, "solve", path, "--evals", str(evals))
     s = found["search"] if found else dict(value=float("inf"), bound=1, proved=False, space_proved=False, evaluations=0)
     value, gap = s["value"], s["value"] / s["bound"] - 1
     best = value

@@ -166,7 +166,7 @@ static bool bound_of_ends(const bounded *b, int u, double *cycles) {
   if (!mine) return false;
   for (int o = 0; o < wl->n_ops; o++)
     mine[o] = !b->may_wait[o] && tf_needs_unit(b->arch, &wl->ops[o], u);
-  const double alone = wl->n_ops == 1 && mine[0] ? tf_least_exposed(b->arch, b->d, u) : 0;
+  const double alone = wl->n_ops == 1 && mine[0] ? tf_least_exposed(b->arch, b->d, u, b->ends) : 0;
   const double ends = b->ends && wl->n_ops > 1 ? tf_least_ends(b->arch, b->d, u, mine, *cycles) : 0;
   free(mine);
   *cycles = fmax(*cycles, fmax(alone, ends));

@@ -69,7 +69,8 @@ static void add_part(tf_ended *s, const tf_arch *a, const tf_demand *d, int o, c
   tf_ended_part p = {.words = (double)words,
                      .bits = t->word_bits,
                      .weight = (double)t->word_bits / s->memory->word_bits,
-                     .out = !ref};
+                     .out = !ref,
+                     .own = t->n_consumers <= 1};
   if (s->n_parts == TF_ENDED_TENSORS || tf_arch_home(a, t) != 0 || words < 0) return;
   for (int r = 0; r < t->rank; r++)
     if (!add_rank(&p, wl, op, t, r, ref ? &ref->index[r] : NULL, place)) return;

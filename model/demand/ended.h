@@ -14,7 +14,7 @@ typedef struct {
   double outside[TF_ENDED_RANKS]; /* coordinates beyond the tensor that its index can reach */
   double words, bits;             /* bits: of each word */
   double weight;                  /* words of the outermost memory that one of its words takes */
-  bool out;
+  bool out, own;                  /* own: no other op reads it */
 } tf_ended_part;
 
 typedef struct {

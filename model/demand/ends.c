@@ -89,13 +89,13 @@ static double plain(const ends *e, int i, double units) {
 }
 
 static double with_mesh(const ends *e, int i, int sides) {
-  const tf_end end = {e->op[i], e->u, sides};
+  const tf_end end = {.op = e->op[i], .unit = e->u, .sides = sides};
   return fmax(plain(e, i, tf_bounds_units(e->a, e->u)),
               e->grid[i] ? tf_end_on_mesh(e->a, e->d, &end) : 0);
 }
 
 static void with_units(ends *e, int i, int sides, double most) {
-  const tf_end end = {e->op[i], e->u, sides};
+  const tf_end end = {.op = e->op[i], .unit = e->u, .sides = sides};
   double *by = e->by[1 << i][sides];
   const bool known = e->grid[i] && tf_end_by_units(e->a, e->d, &end, e->units, most, by);
   for (int k = 0; k < e->units; k++)
@@ -130,7 +130,7 @@ static double beside(const double *a, const double *b, int n) {
  * where all of them are known they fall with that number. */
 static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t part) {
   const int i = __builtin_ctz(op);
-  const tf_end end = {e->op[i], e->u, sides};
+  const tf_end end = {.op = e->op[i], .unit = e->u, .sides = sides};
   const int64_t at = (((t * 2 + axis) * OPS + i) * TF_END_SIDES + sides) * PARTS + part;
   double *kept = part < PARTS ? &e->kept[at] : NULL;
   if (kept && *kept > 0) return *kept;

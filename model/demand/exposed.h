@@ -8,6 +8,7 @@
 enum { TF_END_LOADS = 1, TF_END_STORES = 2, TF_END_SIDES = 4 };
 typedef struct {
   int op, unit, sides;
+  bool again; /* with what memories have no room to keep, which takes tenths of a second */
 } tf_end;
 
 /* Whether the ends of ops take time that is known: `overlap: perfect` hides them, a mask or a view
@@ -25,7 +26,7 @@ bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int 
                      double *least);
 
 /* A lower bound on the cycles of every mapping, for the workload's only op on units of kind u, the
- * only ones that can run it.  0: nothing is known, as there is more than one op, or its ends do not
- * show. */
-double tf_least_exposed(const tf_arch *a, const tf_demand *d, int u);
+ * only ones that can run it, `again` as above.  0: nothing is known, as there is more than one op,
+ * or its ends do not show. */
+double tf_least_exposed(const tf_arch *a, const tf_demand *d, int u, bool again);
 #endif

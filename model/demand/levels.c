@@ -18,10 +18,13 @@
  * 4. No Tile takes less than any port needs for what passes at it and below it, before its own ends
  * are added further out.
  *
+ * 5. What has no room passes again (again.c).
+ *
  * The bound is the least over all of these numbers, q, and memories that hold each tensor. */
 #include <math.h>
 #include <string.h>
 
+#include "model/demand/again.h"
 #include "model/demand/ended.h"
 #include "model/demand/on_mesh.h"
 
@@ -44,8 +47,9 @@ typedef struct {
   int n_sides, nodes, looks;
   int level[SIDES];              /* of the Tiles that spread over the side */
   double outer[INNER + 1][DIMS]; /* s, of the dims so far */
-  double steps[DIMS], wide[DIMS];
+  double steps[DIMS], wide[DIMS], units[DIMS];
   double best;
+  tf_again *again; /* NULL: what has no room is not known */
 } search;
 
 /* Of one way to spread: words of each tensor, in an instance of each memory. */
@@ -117,14 +121,22 @@ static int server(unsigned held, int l) {
 }
 
 /* What nothing hides at the Tile of memory l; what passes there is added to the traffic. */
-static double ends_at(const search *s, const words *w, const unsigned *held, int l, traffic *t) {
+static double ends_at(const search *s, const words *w, const tf_again_words *again,
+                      const unsigned *held, int l, traffic *t) {
   double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load = 0, store = 0;
   for (int z = 0; z < s->op.n_parts; z++) {
     if (!(held[z] >> (l - 1) & 1)) continue;
     const int m = server(held[z], l);
     double *way = s->op.parts[z].out ? out : in;
-    way[m] += w->first[z][m];
-    way[l] += w->first[z][l];
+    double from = w->first[z][m], to = w->first[z][l];
+    if (again && l == (again->level ? again->level : __builtin_ctz(held[z]) + 1)) {
+      const double bits = s->op.parts[z].bits;
+      if (!m) from = fmax(from, again->first[z] * bits / s->op.memory[m].word_bits);
+      if (s->busiest) from = fmax(from, again->block[z] * bits / s->op.memory[m].word_bits);
+      if (s->busiest) to = fmax(to, again->block[z] * bits / s->op.memory[l].word_bits);
+    }
+    way[m] += from;
+    way[l] += to;
     t->read[s->op.parts[z].out ? l : m] += w->touched[z][s->op.parts[z].out ? l : m];
     t->write[s->op.parts[z].out ? m : l] += w->touched[z][s->op.parts[z].out ? m : l];
   }
@@ -135,7 +147,31 @@ static double ends_at(const search *s, const words *w, const unsigned *held, int
   return load + store;
 }
 
-static double with_held(const search *s, const words *w, const unsigned *held, double steps) {
+/* Words of tensor z that memory m gives, or takes, beyond those that pass once: in its first
+ * instance no fewer than the mean of those that share the tensor out. */
+static double more_words(const search *s, const words *w, int z, int m, double times) {
+  const tf_ended_part *p = &s->op.parts[z];
+  double all = p->words * p->bits / s->op.memory[m].word_bits;
+  if (!m) return all * (times - 1);
+  for (int d = 0; d < s->op.n; d++)
+    if (p->dims >> d & 1) all /= s->outer[m][d];
+  return s->busiest ? fmax(0, all * times - w->touched[z][m]) : 0;
+}
+
+static void add_again(const search *s, const words *w, const tf_again_words *again,
+                      const unsigned *held, traffic *t) {
+  for (int z = 0; z < s->op.n_parts; z++) {
+    if (!(again->times[z] > 1)) continue;
+    const int m = server(held[z], again->level ? again->level : __builtin_ctz(held[z]) + 1);
+    const double more = more_words(s, w, z, m, again->times[z]);
+    t->read[m] += more;
+    t->write[m] += s->op.parts[z].out ? more : 0;
+  }
+}
+
+/* again: of what is held; NULL: it enters once, whatever the room. */
+static double with_held(const search *s, const words *w, const unsigned *held, double steps,
+                        const tf_again_words *again) {
   traffic t = {{0}, {0}};
   for (int z = 0; z < s->op.n_parts; z++) {
     const int m = server(held[z], s->inner + 1);
@@ -143,12 +179,38 @@ static double with_held(const search *s, const words *w, const unsigned *held, d
     t.read[m] += out ? w->again[z][m] : w->direct[z][m];
     t.write[m] += out ? w->direct[z][m] : 0;
   }
+  if (again) add_again(s, w, again, held, &t);
   double time = fmax(steps / s->op.rate, longest_port(s, &t)) + s->op.fill;
   for (int l = s->inner; l > 0; l--) {
-    time += ends_at(s, w, held, l, &t);
+    time += ends_at(s, w, again, held, l, &t);
     if (s->op.alone) time = fmax(time, longest_port(s, &t));
   }
   return time;
+}
+
+typedef struct {
+  const search *s;
+  const words *w;
+  const unsigned *held;
+  double steps;
+} one_way;
+
+static double time_of(const void *of, const tf_again_words *again) {
+  const one_way *way = of;
+  return with_held(way->s, way->w, way->held, way->steps, again);
+}
+
+/* What it takes with so little room, if that is below `most`. */
+static double in_room(search *s, const words *w, const unsigned *held, double steps, double most) {
+  const double once = with_held(s, w, held, steps, NULL);
+  const tf_again_way way = {s->inner, s->outer, s->units, s->wide, held};
+  const one_way of = {s, w, held, steps};
+  double least = once;
+  for (int l = 0; l <= s->inner && least < most && s->again; l++) {
+    const double range[2] = {once, most};
+    if (l != 1) least = fmax(least, tf_again_least(s->again, &way, l, range, time_of, &of));
+  }
+  return least;
 }
 
 /* The least over the memories that hold each tensor. */
@@ -159,7 +221,7 @@ static double least_held(search *s, double steps) {
   unsigned held[TENSORS] = {0};
   find_words(s, &w);
   for (bool more = true; more;) {
-    best = fmin(best, with_held(s, &w, held, steps));
+    best = fmin(best, in_room(s, &w, held, steps, fmin(best, s->best)));
     s->looks--;
     more = false;
     for (int z = 0; z < s->op.n_parts && !more; z++) {
@@ -177,6 +239,7 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps);
 static void step_dim(search *s, int k, int64_t units, const int64_t *room, double steps) {
   const int64_t e = s->op.extent[k];
   double left = 1;
+  s->units[k] = (double)units;
   for (int i = 0; i < s->n_sides; i++)
     left *= (double)room[i];
   for (int64_t wide = e < units ? e : units; wide >= 1 && s->looks > 0; wide--) {
@@ -238,8 +301,29 @@ static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   return first;
 }
 
+/* The least of all ways to spread, if it is below `most`.  False: that takes too long. */
+static bool least_spread(search *s, const int64_t *sides, double most) {
+  s->nodes = NODES, s->looks = LOOKS, s->best = most;
+  spread_dim(s, 0, sides, 1);
+  return s->nodes >= 0 && s->looks > 0 && isfinite(s->best);
+}
+
+/* With so little room, from what it takes with all room on: whether it is below somewhat more is
+ * told soon. */
+static double in_all_room(search *s, const int64_t *sides, double least) {
+  double most = least;
+  s->again = tf_again_new(&s->op);
+  for (double by = 2e-5; s->again && by < 4; by *= 3) {
+    if (!least_spread(s, sides, least * (1 + by)) || tf_again_ended(s->again)) break;
+    most = s->best;
+    if (most < least * (1 + by)) break;
+  }
+  tf_again_free(s->again);
+  return most;
+}
+
 double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, const tf_room *room) {
-  search s = {.nodes = NODES, .looks = LOOKS, .inner = a->units[e->unit].below, .best = INFINITY};
+  search s = {.inner = a->units[e->unit].below};
   int64_t sides[SIDES];
   double choices = 1;
   if (s.inner > INNER || !tf_ended_of(a, d, e, &s.op)) return 0;
@@ -253,8 +337,8 @@ double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, con
         s.level[s.n_sides] = t;
         sides[s.n_sides++] = room->side[t][axis];
       }
-  spread_dim(&s, 0, sides, 1);
-  return s.nodes >= 0 && s.looks > 0 && isfinite(s.best) ? s.best : 0;
+  if (!least_spread(&s, sides, INFINITY)) return 0;
+  return e->again ? in_all_room(&s, sides, s.best) : s.best;
 }
 
 bool tf_room_of(const tf_arch *a, int u, tf_room *room) {

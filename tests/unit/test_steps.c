@@ -1,10 +1,13 @@
 /* The least steps of ops on a mesh against all ways to spread one op, and all ways to split the
  * units among few; what nothing hides of one op against all of these and all sets of tensors that
- * memories hold, at the outermost port, and at those of all memories. */
+ * memories hold, at the outermost port, and at those of all memories.  What has no room against
+ * nests that are run. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
+#include "model/demand/again.h"
 #include "model/demand/ended.h"
 #include "model/demand/ends.h"
 #include "model/demand/steps.h"
@@ -170,7 +173,8 @@ static void compare_exposed(tf_rng *r) {
   tf_spec *s = case_spec(text, d);
   tf_demand need = {0};
   if (CHECK(s && tf_demand_of(s->workload, &need))) {
-    const double twin = least_exposed(&p, 0, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    const double twin = least_exposed(&p, 0, x, y),
+                 got = tf_least_exposed(s->arch, &need, 0, false);
     if (!CHECK(fabs(got - twin) <= 1e-12 * twin)) printf("%s%g of %g\n", text, got, twin);
   }
   tf_demand_free(&need);
@@ -413,7 +417,7 @@ static bool compare_windows(tf_rng *r) {
     const tf_tensor *i = &s->workload->tensors[s->workload->ops[0].reads[0].tensor];
     t.lo = (int)i->lo[0], t.end = (int)(i->lo[0] + i->extent[0]);
     t.touched = elements_of(&t, (1 << t.p) - 1, (1 << t.r) - 1);
-    const double twin = least_windows(&t, x, y), got = tf_least_exposed(s->arch, &need, 0);
+    const double twin = least_windows(&t, x, y), got = tf_least_exposed(s->arch, &need, 0, false);
     if (!CHECK(got <= twin * (1 + 1e-12))) printf("%s%g of %g\n", text, got, twin);
     same = got >= twin * (1 - 1e-12);
   }
@@ -565,6 +569,146 @@ static void compare_ends(tf_rng *r, bool inner) {
   tf_diags_free(d);
 }
 
+/* ---- what has no room ------------------------------------------------------------------------ */
+/* One memory inside of the outermost, and a nest above its Tile: of each dim an outer temporal
+ * loop, instances, an inner temporal loop, and blocks. */
+enum { LOOPS = 2 * DIMS, WORDS = 512 };
+typedef struct {
+  int extent[DIMS], outer[DIMS], x[DIMS], inner[DIMS], block[DIMS];
+  int order[LOOPS]; /* temporal loops, outermost first: d the outer one of dim d, DIMS + d the inner
+                     */
+} nest;
+typedef struct {
+  double words, first;
+  int steps[DIMS]; /* values that the first instance meets one after another */
+} nest_words;
+
+static const unsigned of_product[DIMS] = {3, 5, 6}; /* the dims of A, B, C */
+
+static nest draw_nest(tf_rng *r) {
+  nest n;
+  for (int d = 0; d < DIMS; d++) {
+    const int e = n.extent[d] = pick(r, 1, 7);
+    n.block[d] = pick(r, 1, pick(r, 1, e));
+    n.x[d] = pick(r, 1, 3);
+    n.inner[d] = pick(r, 1, ceil_div(e, n.block[d]));
+    n.outer[d] = ceil_div(e, n.block[d] * n.x[d] * n.inner[d]);
+  }
+  int at[LOOPS];
+  for (int i = 0; i < LOOPS; i++)
+    at[i] = i;
+  for (int i = 0; i < LOOPS; i++) {
+    const int k = pick(r, i, LOOPS - 1), t = at[k];
+    at[k] = at[i], at[i] = t;
+  }
+  bool met[DIMS] = {false};
+  for (int i = 0; i < LOOPS; i++) { /* the outer loop of a dim stands outside */
+    const int d = at[i] % DIMS;
+    n.order[i] = met[d] ? DIMS + d : d;
+    met[d] = true;
+  }
+  return n;
+}
+
+/* The words of tensor z that all instances hold in a step, one flag each, and whose instance has
+ * them; false: the first instance has nothing to do. */
+static bool held_in(const nest *n, const int *digit, int who, unsigned z, bool *held) {
+  int lo[DIMS] = {0}, hi[DIMS] = {1, 1, 1}, rest = who;
+  for (int d = 0; d < DIMS; d++) {
+    const int x = rest % n->x[d], part = n->block[d] * n->inner[d];
+    rest /= n->x[d];
+    lo[d] = digit[d] * part * n->x[d] + x * part + digit[DIMS + d] * n->block[d];
+    hi[d] = lo[d] + n->block[d] < n->extent[d] ? lo[d] + n->block[d] : n->extent[d];
+    if (lo[d] >= n->extent[d]) return false;
+    if (!(z >> d & 1)) lo[d] = 0, hi[d] = 1;
+  }
+  memset(held, 0, WORDS * sizeof *held);
+  for (int i = lo[0]; i < hi[0]; i++)
+    for (int j = lo[1]; j < hi[1]; j++)
+      for (int k = lo[2]; k < hi[2]; k++)
+        held[(i * 8 + j) * 8 + k] = true;
+  return true;
+}
+
+/* Runs the nest, step by step. */
+static nest_words run_nest(const nest *n) {
+  static bool had[27][DIMS][WORDS], now[WORDS], loaded[WORDS];
+  nest_words w = {0};
+  int digit[LOOPS] = {0}, trips[LOOPS];
+  memset(had, 0, sizeof had);
+  for (int d = 0; d < DIMS; d++) {
+    trips[d] = n->outer[d], trips[DIMS + d] = n->inner[d];
+    for (int v = 0; v < n->extent[d]; v++)
+      w.steps[d] += v / (n->block[d] * n->inner[d]) % n->x[d] == 0;
+  }
+  for (bool more = true, first = true; more; first = false) {
+    for (int z = 0; z < DIMS; z++) {
+      memset(loaded, 0, sizeof loaded);
+      for (int who = 0; who < n->x[0] * n->x[1] * n->x[2]; who++) {
+        if (!held_in(n, digit, who, of_product[z], now)) continue;
+        for (int i = 0; i < WORDS; i++)
+          loaded[i] |= now[i] && !had[who][z][i];
+        memcpy(had[who][z], now, sizeof now);
+      }
+      for (int i = 0; i < WORDS; i++)
+        w.words += loaded[i], w.first += first && loaded[i];
+    }
+    more = false;
+    for (int i = LOOPS - 1; i >= 0 && !more; i--) {
+      more = ++digit[n->order[i]] < trips[n->order[i]];
+      if (!more) digit[n->order[i]] = 0;
+    }
+  }
+  return w;
+}
+
+static double words_and_first(const void *of, const tf_again_words *w) {
+  const tf_ended *op = of;
+  double all = 0;
+  for (int z = 0; z < DIMS; z++)
+    all += op->parts[z].words * w->times[z] + w->first[z];
+  return all;
+}
+
+/* No nest that fits moves less than what is said of those with its instances and steps.  The twin's
+ * words over what is said; 0: it says no more than that each word passes. */
+static double compare_again(tf_rng *r) {
+  nest n = draw_nest(r);
+  const nest_words twin = run_nest(&n);
+  tf_memory memory[2] = {{.word_bits = 1, .capacity_words = -1}, {.word_bits = 1}};
+  tf_ended op = {.memory = memory, .n = DIMS, .n_parts = DIMS};
+  double outer[TF_ENDED_INNER + 1][TF_ENDED_DIMS] = {{0}}, wide[DIMS], units[DIMS], once = 0;
+  unsigned held[TF_ENDED_TENSORS] = {1, 1, 1};
+  for (int z = 0; z < DIMS; z++) {
+    tf_ended_part *p = &op.parts[z];
+    *p = (tf_ended_part){.dims = of_product[z], .words = 1, .bits = 1, .weight = 1, .own = true};
+    int64_t block = 1;
+    for (int d = 0; d < DIMS; d++)
+      if (p->dims >> d & 1) {
+        p->rank[p->n_ranks++] = 1u << d;
+        p->words *= n.extent[d];
+        block *= n.block[d];
+      }
+    memory[1].capacity_words += block;
+    once += p->words;
+  }
+  for (int d = 0; d < DIMS; d++) {
+    op.extent[d] = n.extent[d];
+    outer[1][d] = units[d] = n.x[d];
+    wide[d] = ceil_div(n.extent[d], twin.steps[d]);
+  }
+  const tf_again_way way = {1, outer, units, wide, held};
+  tf_again *a = tf_again_new(&op);
+  const double least = tf_again_least(a, &way, 0, (double[]){0, 1e9}, words_and_first, &op);
+  tf_again_free(a);
+  if (!CHECK(least <= twin.words + twin.first + 1e-9)) {
+    printf("%g of %g + %g\n", least, twin.words, twin.first);
+    for (int d = 0; d < DIMS; d++)
+      printf("%d: %d %d@x %d %d\n", n.extent[d], n.outer[d], n.x[d], n.inner[d], n.block[d]);
+  }
+  return least > once + 3 ? (twin.words + twin.first) / least : 0;
+}
+
 /* test_steps [SEED] */
 int main(int argc, char **argv) {
   tf_rng r = tf_rng_new(argc > 1 ? strtoull(argv[1], NULL, 10) : 3, 0);
@@ -579,6 +723,12 @@ int main(int argc, char **argv) {
   CHECK(same > CASES / 2);
   for (int k = 0; k < CASES; k++)
     compare_exposed(&r);
+  int tight = 0;
+  for (int k = 0; k < 20 * CASES; k++) {
+    const double over = compare_again(&r);
+    tight += over > 0 && over < 1 + 1e-9;
+  }
+  if (!CHECK(tight > CASES / 2)) printf("%d tight\n", tight);
   for (int k = 0; k < CASES; k++) {
     const int n = pick(&r, 1, 3), most = n == 3 ? 4 : 8;
     int length[5];
