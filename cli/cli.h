@@ -72,8 +72,12 @@ typedef struct {
   int threads;
   uint64_t seed;
   const char *stopped_by;
-  int64_t solver_evals; /* of `best`: those of the evaluations that the solver took */
-  bool compared;        /* a mapping was given to begin with: its value, where it fits */
+  int64_t solver_evals;  /* of `best`: those of the evaluations that the solver took */
+  bool laid;             /* layouts were chosen, too: what is proved holds whatever they are */
+  double before_layouts; /* value of the mapping that they begin with, as tensors lay */
+  int64_t layout_evals;
+  const char *layouts_in; /* the file that gave layouts before; NULL: none did */
+  bool compared;          /* a mapping was given to begin with: its value, where it fits */
   bool given_fits;
   double given;
   tf_closed_figures closed; /* orders 0: another method was used */

@@ -99,8 +99,7 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
                  "only what is not zero."
                : "The kernel computes every point: zeros save it nothing.");
   if (tf_arch_lines(p->tree->arch))
-    puts("The kernel lays out its copies by itself: 'layout' and lines of memories are not "
-         "followed.");
+    puts("The kernel lays out its copies by itself: lines of memories are not followed.");
   if (is_read(r->o))
     printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out,
            p->tree->workload->name, of, r->o->out);
@@ -428,6 +427,39 @@ static cli_status use_tuned(cli_session *s, emit_options *o) {
   return CLI_BAD_INPUT;
 }
 
+static bool by_rows(const tf_laid *l) {
+  for (int i = 0; i < l->n; i++)
+    if (l->parts[i].rank != i || l->parts[i].part != TF_LAYOUT_WHOLE) return false;
+  return true;
+}
+
+/* Layouts of the files that no kernel follows: one warning, at the first. */
+static void warn_of_layouts(const cli_session *s) {
+  const tf_arch *a = s->spec->arch;
+  const tf_laid *first = NULL;
+  const tf_memory *in = NULL;
+  int more = 0;
+  for (int l = 0; l < a->n_memories; l++)
+    for (int i = 0; i < a->memories[l].laid.n; i++) {
+      const tf_laid *at = &a->memories[l].laid.list[i];
+      if (by_rows(at)) continue;
+      if (first) more++;
+      if (!first) first = at, in = &a->memories[l];
+    }
+  if (!first) return;
+  tf_diags *own = cli_diags();
+  if (!own) return;
+  tf_loc at = first->tensor.at;
+  const char *text = tf_diags_file_text(s->diags, at.file);
+  at.file = tf_diags_add_file(own, tf_diags_file_name(s->diags, at.file), text, strlen(text));
+  tf_warn(own, at,
+          "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over by "
+          "rows, and what is copied lies as the kernel's own tiles need it%s",
+          first->tensor.name, in->name, more ? "; nor does it follow the layouts below" : "");
+  cli_complain(own);
+  tf_diags_free(own);
+}
+
 static cli_status run_emit(const void *options) {
   emit_options own = *(const emit_options *)options;
   emit_options *o = &own;
@@ -448,6 +480,7 @@ static cli_status run_emit(const void *options) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);
     if (status == CLI_DONE) status = write_kernels(p, &r, s.diags);
+    if (status == CLI_DONE && !o->in.quiet) warn_of_layouts(&s);
   }
   if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   cli_text_free(&r.command);

@@ -58,14 +58,15 @@ static cli_figure less(double value, double than) { return cli_percent(than - va
 
 static void put_proof(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
-  const char *trips = cli_space_of(f);
+  const char *trips = cli_space_of(f), *lie = f->laid ? ", however tensors lie," : "";
   if (f->proved) {
-    cli_printf(out, "Proved: no mapping at all is better.\n");
+    cli_printf(out, "Proved: no mapping at all%s is better.\n", lie);
     return;
   }
-  cli_printf(
-      out, "No mapping at all %s less than %s: the gap is %s, and what lies in it is not known.\n",
-      verb(s), value_of(s, f->bound).s, cli_percent(f->value - f->bound, f->bound).s);
+  cli_printf(out,
+             "No mapping at all%s %s less than %s: the gap is %s, and what lies in it is not "
+             "known.\n",
+             lie, verb(s), value_of(s, f->bound).s, cli_percent(f->value - f->bound, f->bound).s);
   if (f->space && f->space_proved)
     cli_printf(
         out,
@@ -78,7 +79,20 @@ static void put_proof(const cli_session *s, cli_text *out) {
     cli_printf(out, "Not proved in any space; the solver's (%s) has none below %s.\n", trips,
                value_of(s, f->space_bound).s);
   else
-    cli_printf(out, "Not proved in any space.\n");
+    cli_printf(out, "Not proved in any space%s.\n",
+               f->laid ? ": the solver knows no lines, and layouts were searched with mappings"
+                       : "");
+}
+
+/* What layouts bring to the mapping that they begin with. */
+static void put_laid(const cli_session *s, cli_text *out) {
+  const cli_found *f = &s->found;
+  if (!f->laid) return;
+  if (f->value < f->before_layouts)
+    cli_printf(out, "The best with tensors as they lay before %s %s.\n", verb(s),
+               value_of(s, f->before_layouts).s);
+  else
+    cli_printf(out, "No other layout that was tried is better.\n");
 }
 
 static void put_given(const cli_session *s, cli_text *out) {
@@ -87,7 +101,10 @@ static void put_given(const cli_session *s, cli_text *out) {
   if (!f->given_fits)
     cli_printf(out, "The mapping given does not fit the machine.\n");
   else if (!strcmp(s->origin, "given"))
-    cli_printf(out, "It is the mapping given: nothing better was found.\n");
+    cli_printf(out, "It is the mapping given%s: nothing better was found.\n",
+               f->value < f->given ? ", with its tensors laid out anew" : "");
+  else if (f->given <= f->value)
+    cli_printf(out, "The mapping given %s no more, and more energy times delay.\n", verb(s));
   else
     cli_printf(out, "The mapping given %s %s: the one found %s %s less.\n", verb(s),
                value_of(s, f->given).s, verb(s), less(f->value, f->given).s);
@@ -101,6 +118,7 @@ static void put_found(const cli_session *s, cli_text *out) {
   if (strcmp(s->origin, "given") != 0) cli_printf(out, ", found by %s", f->method);
   cli_printf(out, " (stopped by %s).\n", f->stopped_by);
   put_proof(s, out);
+  put_laid(s, out);
   put_given(s, out);
   const char *masked = cli_masked_line(s->spec->workload);
   if (masked) cli_printf(out, "%s\n", masked);
@@ -249,6 +267,13 @@ static void put_inputs(const cli_session *s, bool all, cli_text *out) {
   cli_put_settings(out, s->in);
 }
 
+/* Whether the files that are named next have layouts of their own, beside those written. */
+static bool layouts_stay(const cli_session *s, bool mapping_stays) {
+  const cli_found *f = &s->found;
+  if (!f->layouts_in || mapping_stays || !f->compared) return f->layouts_in != NULL;
+  return strcmp(f->layouts_in, tf_diags_file_name(s->diags, s->spec->mapping_at.file)) != 0;
+}
+
 /* The next power of ten past five times what was asked for: 1e6. */
 static cli_figure more_evals(const cli_session *s, const best_options *o) {
   const double now = (double)(o->look.evals ? o->look.evals : cli_for_ops(s, TF_BEST_EVALS));
@@ -260,12 +285,15 @@ static cli_figure more_evals(const cli_session *s, const best_options *o) {
 static void put_next(const cli_session *s, const best_options *o, cli_text *out) {
   const bool kept = o->out && strcmp(o->out, "-") != 0;
   const char *mapping = kept ? o->out : "best.yaml";
-  const bool stays = s->found.compared && !without_mapping(s);
+  const bool stays = s->found.compared && !without_mapping(s), laid = layouts_stay(s, stays);
   cli_text files = {0};
   put_inputs(s, stays, &files);
   const char *inputs = cli_part(&files, out);
   cli_printf(out, "\nNext%s:\n",
-             stays ? ", once the files' own section 'mapping' is taken out" : "");
+             stays && laid ? ", once the files' own sections 'layout' and 'mapping' are taken out"
+             : stays       ? ", once the files' own section 'mapping' is taken out"
+             : laid        ? ", once the files' own section 'layout' is taken out"
+                           : "");
   if (!kept) cli_printf(out, "  tileflow best%s -o best.yaml\n", inputs);
   static const struct {
     const char *command, *rest;

@@ -312,6 +312,11 @@ static json_t *found(const cli_session *s) {
   json_object_set_new(o, "space_trips", json_string(f->all_trips ? "all" : "divisors"));
   json_object_set_new(o, "space_bypass", json_boolean(f->bypasses));
   json_object_set_new(o, "trips_bound", cli_json_real(f->trips_bound));
+  if (f->laid)
+    json_object_set_new(o, "layouts",
+                        json_pack("{s:s, s:I, s:o}", "of", "all", "evaluations",
+                                  (json_int_t)f->layout_evals, "value_before",
+                                  cli_json_real(f->before_layouts)));
   if (f->compared)
     json_object_set_new(o, "given",
                         json_pack("{s:b, s:o}", "feasible", (int)f->given_fits, "value",

@@ -50,7 +50,9 @@ void cli_mapping_yaml(const cli_session *s, cli_text *out) {
 /* Within which set the mapping is proved to be the best; docs/HOWTO-solve.md defines the solver's
  * space. */
 static const char *rank_of(const cli_found *f) {
-  if (f->proved) return "the best of all mappings, proved; found";
+  if (f->proved)
+    return f->laid ? "the best of all mappings and layouts, proved; found"
+                   : "the best of all mappings, proved; found";
   return f->space && f->space_proved ? "the best mapping of the solver's space, proved; found"
                                      : "mapping found";
 }
@@ -90,7 +92,8 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
              s->spec->workload->name, s->spec->arch->name, rank_of(f), f->method, f->objective,
              cli_count(f->evaluations).s, f->seed);
-  cli_printf(out, "%s %s the lower bound", f->objective, cli_times(f->value, f->bound).s);
+  cli_printf(out, "%s %s the lower bound%s", f->objective, cli_times(f->value, f->bound).s,
+             f->laid ? " of all mappings and layouts" : "");
   report_space(f, out);
   cli_printf(out, "; stopped by %s\n\n", f->stopped_by);
   const char *masked = cli_masked_line(s->spec->workload);

@@ -13,13 +13,18 @@ double cli_seconds_before_layouts(const cli_session *s, double all) {
   return tf_arch_lines(s->spec->arch) ? all - all / PART : all;
 }
 
+/* What the first search's part leaves; of the least part one, as 0 is no limit. */
+static int64_t rest(int64_t before) {
+  return before > 0 && before < PART ? 1 : before / (PART - 1);
+}
+
 cli_status cli_search_layouts(cli_session *s, const cli_looking *l, const tf_budget *before,
                               const tf_tree *found, const tf_tree *given) {
   const tf_layouts_opts o = {.objective = l->objective,
                              .exportable = l->exportable,
                              .given = given,
-                             .budget = {.max_evals = before->max_evals / (PART - 1),
-                                        .max_effort = before->max_effort / (PART - 1),
+                             .budget = {.max_evals = rest(before->max_evals),
+                                        .max_effort = rest(before->max_effort),
                                         .time_limit = before->time_limit / (PART - 1),
                                         .threads = before->threads,
                                         .seed = before->seed,

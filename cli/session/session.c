@@ -93,6 +93,41 @@ static void set_own_value(cli_session *s) {
   s->found.space_proved |= s->found.proved;
 }
 
+/* Why both searches ended: what a user could change, or what another run may not do again, before
+ * the rest. */
+static const char *why_ended(const char *first, tf_stop second) {
+  static const tf_stop order[] = {TF_STOP_INTERRUPT, TF_STOP_TIME, TF_STOP_BUDGET};
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (second == order[i] || !strcmp(first, tf_stop_key(order[i]))) return tf_stop_key(order[i]);
+  return tf_stop_key(second);
+}
+
+static const char *file_of_layouts(const cli_session *s) {
+  const tf_arch *a = s->spec->arch;
+  for (int l = 0; l < a->n_memories; l++)
+    if (a->memories[l].laid.n)
+      return tf_diags_file_name(s->diags, a->memories[l].laid.list[0].tensor.at.file);
+  return NULL;
+}
+
+/* What is known of the mapping found, once it is the one of these layouts. */
+static void tell_layouts(cli_session *s) {
+  const tf_layouts_result *r = s->layouts;
+  cli_found *f = &s->found;
+  f->laid = true;
+  f->layouts_in = file_of_layouts(s);
+  f->before_layouts = r->before > 0 ? r->before : r->value;
+  f->layout_evals = r->evals;
+  f->evaluations += r->evals;
+  f->seconds += r->seconds;
+  f->stopped_by = why_ended(f->stopped_by, r->stopped_by);
+  f->proved = f->space_proved = false; /* of this value it is proved anew */
+  if (!r->method) return;
+  f->method = r->method;
+  f->closed = (tf_closed_figures){0};
+  s->origin = "search";
+}
+
 /* Where memories have lines, a mapping that was found gets the layouts found with it, or those that
  * suit it best. */
 static cli_status lay_out(cli_session *s) {
@@ -106,8 +141,8 @@ static cli_status lay_out(cli_session *s) {
       s->layouts ? tf_tree_copy(s->layouts->tree, s->layouts->arch, s->spec->workload, s->diags)
                  : NULL;
   if (!tree) return fail(s);
+  tell_layouts(s);
   s->spec->arch = s->layouts->arch;
-  s->found.evaluations += s->layouts->evals;
   return cli_adopt(s, tree, s->origin);
 }
 
@@ -123,6 +158,7 @@ cli_status cli_count_words(cli_session *s) {
   if (s->found.method && !s->result.overflow &&
       (s->layouts || tf_workload_masked(s->spec->workload)))
     set_own_value(s);
+  if (s->found.laid && s->found.proved) s->found.stopped_by = tf_stop_key(TF_STOP_PROVED);
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
   /* causes may be unknown, but not for lack of memory: their lines would be missing */

@@ -60,7 +60,12 @@ typedef struct {
   tf_tree *tree;
   double value; /* of the objective; 0: the mapping could not be counted, or takes too long to walk,
                    and nothing was tried */
+  double before;      /* of the mapping begun with as tensors lay; 0: as `value` */
+  const char *method; /* the strategy of the search that found the mapping; NULL: it is the one
+                         begun with */
   int64_t evals;
+  double seconds;
+  tf_stop stopped_by; /* of tf_layouts_search; else EXHAUSTED, or BUDGET after the 4000th */
 } tf_layouts_result;
 TF_API tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d);
 

@@ -34,10 +34,12 @@ typedef struct {
   int from;       /* the slice of the m-tile that serves it; -1: none */
   tf_voiders on;  /* reads of `op`, zeros of which leave the tile out */
   int op;         /* the one that reads it; -1: several do, or it is made below */
+  bool alike;     /* rules of it and of what serves it save time wherever they save energy */
   bool told;      /* what is left may be told; if not, all of it is counted */
   bool now;       /* it is, in this evaluation */
   uint64_t moves; /* loops above its node that move it */
   uint64_t stay;  /* in this evaluation: temporal loops at whose steps it stays */
+  int twin;       /* an earlier slice of the m-tile and op, which shares `len`; -1: none */
   int64_t *len;   /* [dim of the op] in this evaluation: what the m-tile has of it */
   uint64_t *dims; /* [dim of the op] loops above its node that move the dim's range */
   double *some;   /* [read] in this evaluation: the probability that some of what meets the tile is

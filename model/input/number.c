@@ -55,9 +55,16 @@ bool tf_read_bool(tf_reader *r, const tf_ynode *node, const char *what, bool *ou
                  node->text);
 }
 
+/* What a number without a unit says, for a message. */
+static const char *alone(unsigned measures) {
+  return measures & TF_Q_NS     ? "; without one it says cycles"
+         : measures & TF_Q_RATE ? "; without one it says words a cycle"
+                                : "";
+}
+
 /* The text behind the number must be a unit of one of the measures. */
 static bool find_unit(tf_reader *r, const tf_lex *x, const char *what, unsigned measures,
-                      const tf_unit_row **unit) {
+                      bool plain_ok, const tf_unit_row **unit) {
   const char *rest = tf_lex_text(x);
   size_t len = x->node->len - x->tok.at;
   while (len > 0 && (rest[len - 1] == ' ' || rest[len - 1] == '\n'))
@@ -75,8 +82,8 @@ static bool find_unit(tf_reader *r, const tf_lex *x, const char *what, unsigned 
   if (near)
     return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s', did you mean '%s'?", shown, rest,
                    near);
-  return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s' for '%s'; known: %s", shown, rest,
-                 what, list);
+  return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s' for '%s'; known: %s%s", shown, rest,
+                 what, list, plain_ok ? alone(measures) : "");
 }
 
 bool tf_read_quantity(tf_reader *r, const tf_ynode *node, const char *what, unsigned measures,
@@ -85,7 +92,8 @@ bool tf_read_quantity(tf_reader *r, const tf_ynode *node, const char *what, unsi
   char list[96];
   if (!start_number(r, node, what, &x, &out->value)) return false;
   out->unit = NULL;
-  if (x.tok.kind != TF_T_END && !find_unit(r, &x, what, measures, &out->unit)) return false;
+  if (x.tok.kind != TF_T_END && !find_unit(r, &x, what, measures, plain_ok, &out->unit))
+    return false;
   if (!out->unit && !plain_ok)
     return tf_fail(r->diags, node->at, TF_E_UNIT, "'%s' needs a unit: %s", what,
                    tf_unit_list(measures, list, sizeof list));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/locale.h"
 #include "model/eval/hooks.h"
 #include "search/best/layouts.h"
@@ -16,9 +17,9 @@ typedef struct {
   tf_layouts_result r; /* first: what is handed out is in front of the rest */
   tf_arena *arena;
   tf_model *model;
-  tf_objective objective;
-  double edp;          /* of the best so far: where the objective is the same */
-  int64_t spent, most; /* evaluations; one by a walk counts as several */
+  double edp;    /* of the best so far: where the objective is the same */
+  int64_t spent; /* evaluations; one by a walk counts as several */
+  tf_layouts_limits most;
 } finder;
 
 static bool own_parts(finder *f, tf_laid *l) {
@@ -55,7 +56,7 @@ static bool counts(finder *f, double *value, double *edp) {
   f->spent += 1 + tf_model_walked_evals(f->model);
   if (!counted) return false;
   const tf_figures of = tf_figures_of(f->r.arch, f->r.tree->workload, &r);
-  *value = tf_objective_value(f->objective, &of);
+  *value = tf_objective_value(f->most.objective, &of);
   *edp = of.edp;
   return true;
 }
@@ -63,11 +64,13 @@ static bool counts(finder *f, double *value, double *edp) {
 /* By more than rounding. */
 static bool less(double a, double b) { return a < b * (1 - 1e-12); }
 
+static bool spent(const finder *f) { return f->r.evals >= MOST_EVALS || f->spent >= f->most.evals; }
+
 /* Takes the layout if it is better. */
 static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   const tf_laid before = *at;
   double value, edp;
-  if (f->r.evals >= MOST_EVALS || f->spent >= f->most) return false;
+  if (spent(f) || (f->most.clock && tf_clock_over(f->most.clock))) return false;
   *at = *l;
   if (counts(f, &value, &edp) &&
       (less(value, f->r.value) || (!less(f->r.value, value) && less(edp, f->edp)))) {
@@ -184,10 +187,10 @@ static void improve(finder *f) {
 }
 
 tf_layouts_result *tf_layouts_within(const tf_tree *tree, const tf_arch *arch,
-                                     tf_objective objective, int64_t most, tf_diags *d) {
+                                     const tf_layouts_limits *limits, tf_diags *d) {
   tf_arena *arena = tf_arena_new();
   finder *f = arena ? TF_NEW(arena, finder) : NULL;
-  if (f) f->arena = arena, f->objective = objective, f->most = most;
+  if (f) f->arena = arena, f->most = *limits;
   bool ok = f && own_machine(f, arch, tree->workload);
   if (ok) ok = (f->r.tree = tf_tree_copy(tree, f->r.arch, tree->workload, d)) != NULL;
   if (ok) ok = (f->model = tf_model_new(f->r.tree, d)) != NULL;
@@ -198,13 +201,20 @@ tf_layouts_result *tf_layouts_within(const tf_tree *tree, const tf_arch *arch,
     return NULL;
   }
   tf_model_walk_limit(f->model, MOST_WALKED);
-  if (counts(f, &f->r.value, &f->edp)) improve(f);
+  const double start = tf_now();
+  if (counts(f, &f->r.value, &f->edp)) {
+    f->r.before = f->r.value;
+    improve(f);
+  }
+  f->r.stopped_by = spent(f) ? TF_STOP_BUDGET : TF_STOP_EXHAUSTED;
+  f->r.seconds = tf_now() - start;
   return &f->r;
 }
 
 tf_layouts_result *tf_layouts_best(const tf_tree *tree, tf_objective objective, tf_diags *d) {
   TF_IN_C_LOCALE;
-  return tf_layouts_within(tree, tree->arch, objective, INT64_MAX, d);
+  const tf_layouts_limits all = {objective, INT64_MAX, NULL};
+  return tf_layouts_within(tree, tree->arch, &all, d);
 }
 
 bool tf_layouts_better(const tf_layouts_result *a, const tf_layouts_result *b) {

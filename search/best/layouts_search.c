@@ -22,6 +22,9 @@ typedef struct {
   tf_layouts_result *best;
   tf_budget_clock watch;
   int64_t evals;
+  double before;      /* of the mapping begun with, as tensors lay */
+  const char *method; /* by which the best was found; NULL: it is that mapping */
+  tf_stop ended;      /* the last search */
   tf_diags *d;
 } finder;
 
@@ -32,19 +35,22 @@ static int64_t left_of(const finder *f) {
 
 static bool over(finder *f) { return left_of(f) < LEAST || tf_clock_over(&f->watch); }
 
-/* Lays out a mapping on a machine with the layouts of `arch`; keeps it where it is better. */
-static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch) {
-  const int64_t most =
-      f->best ? left_of(f) : INT64_MAX; /* what is found first is always laid out */
-  tf_layouts_result *r = tf_layouts_within(t, arch, f->o->objective, most, f->d);
+/* Lays out a mapping, found by this method, on a machine with the layouts of `arch`; keeps it where
+ * it is better. */
+static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch, const char *by) {
+  /* what is found first is always laid out, of the evaluations */
+  const tf_layouts_limits most = {f->o->objective, f->best ? left_of(f) : INT64_MAX, &f->watch};
+  tf_layouts_result *r = tf_layouts_within(t, arch, &most, f->d);
   if (!r) return false;
   f->evals += tf_layouts_spent(r);
   if (f->best && !tf_layouts_better(r, f->best)) {
     tf_layouts_free(r);
     return true;
   }
+  if (!f->best) f->before = r->before;
   tf_layouts_free(f->best);
   f->best = r;
+  f->method = by;
   return true;
 }
 
@@ -72,7 +78,7 @@ static tf_search_result *search(finder *f, const tf_arch *arch, int round) {
   if (start && (given || !f->o->given)) r = tf_search_run(arch, of->workload, given, &o, f->d);
   tf_tree_free(start);
   tf_tree_free(given);
-  if (r) f->evals += r->evals;
+  if (r) f->evals += r->evals, f->ended = r->stopped_by;
   return r;
 }
 
@@ -83,7 +89,7 @@ static bool round_of(finder *f, const tf_arch *arch, const tf_arch *laid, int ro
   const double before = f->best->value;
   bool ok = r != NULL;
   for (int i = 0; ok && i < r->n_best && left_of(f) > 0; i++)
-    ok = lay_out(f, r->best[i].tree, laid);
+    ok = lay_out(f, r->best[i].tree, laid, r->strategy);
   *better = ok && f->best->value < before * (1 - 1e-9);
   tf_search_free(r);
   return ok;
@@ -108,13 +114,13 @@ static tf_arch *without_lines(tf_arena *a, const tf_arch *from) {
 static bool find(finder *f, const tf_tree *tree, tf_arena *a) {
   bool better = true;
   const tf_arch *bare = without_lines(a, tree->arch);
-  if (!bare || !lay_out(f, tree, tree->arch)) return false;
+  if (!bare || !lay_out(f, tree, tree->arch, NULL)) return false;
   if (f->best->value <= 0) return true;
   if (!over(f) && !round_of(f, bare, tree->arch, 1, &better)) return false;
   better = true;
   for (int k = 0; k < ROUNDS && better && !over(f); k++) {
-    tf_layouts_result *on =
-        tf_layouts_within(f->best->tree, f->best->arch, f->o->objective, 1, f->d);
+    const tf_layouts_limits one = {f->o->objective, 1, NULL};
+    tf_layouts_result *on = tf_layouts_within(f->best->tree, f->best->arch, &one, f->d);
     if (!on) return false;
     const bool ok = round_of(f, on->arch, on->arch, 2 + k, &better);
     tf_layouts_free(on);
@@ -123,18 +129,28 @@ static bool find(finder *f, const tf_tree *tree, tf_arena *a) {
   return true;
 }
 
+/* The best, with what is known of the whole. */
+static tf_layouts_result *told(finder *f) {
+  tf_layouts_result *r = f->best;
+  r->before = f->before;
+  r->method = f->method;
+  r->evals = f->evals;
+  r->seconds = tf_clock_seconds(&f->watch);
+  r->stopped_by = tf_clock_over(&f->watch) ? tf_clock_why(&f->watch)
+                  : left_of(f) < LEAST     ? TF_STOP_BUDGET
+                                           : f->ended;
+  return r;
+}
+
 tf_layouts_result *tf_layouts_search(const tf_tree *tree, const tf_layouts_opts *o, tf_diags *d) {
   TF_IN_C_LOCALE;
-  finder f = {.o = o, .d = d};
+  finder f = {.o = o, .ended = TF_STOP_EXHAUSTED, .d = d};
   tf_arena *a = tf_arena_new();
   tf_clock_begin(&f.watch, &o->budget);
   const bool ok =
       a ? find(&f, tree, a) : tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
   tf_arena_free(a);
-  if (ok) {
-    f.best->evals = f.evals;
-    return f.best;
-  }
+  if (ok) return told(&f);
   tf_layouts_free(f.best);
   return NULL;
 }

@@ -5,6 +5,7 @@
 #include "model/layout/sum.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
+#include "tileflow/search.h"
 
 /* ---- sums over places ----------------------------------------------------------------------- */
 
@@ -340,6 +341,11 @@ static void check_together(void) {
   if (alone && both) {
     CHECK(both->value < 0.8 * alone->value && both->value >= 10.0 * 14 * 14 / 4);
     CHECK(both->evals <= 3000 + alone->evals && both->tree->arch == both->arch);
+    /* what it says of itself: by a search, from the value of the mapping given as tensors lay */
+    CHECK(both->method && !strcmp(both->method, tf_search_strategy(0, NULL)));
+    CHECK_NEAR(both->before, c.r.cycles, 1e-9);
+    CHECK(both->stopped_by == TF_STOP_BUDGET && both->seconds >= 0);
+    CHECK(!alone->method && alone->before == both->before && alone->value <= alone->before);
     CHECK_I64(c.spec->arch->memories[1].laid.n, 0);
     tf_model *m = tf_model_new(both->tree, c.d); /* its value is that of its own tree */
     tf_result r;
@@ -349,6 +355,36 @@ static void check_together(void) {
   }
   tf_layouts_free(alone);
   tf_layouts_free(both);
+  case_drop(&c);
+}
+
+static bool stop_now(void *ctx) {
+  ++*(int *)ctx;
+  return true;
+}
+
+/* Told to stop it lays out nothing, and says why; with few evaluations it lays out what it begins
+ * with and no other. */
+static void check_ended(void) {
+  char text[2000];
+  snprintf(text, sizeof text, by_hand, "");
+  test_case c = {.d = tf_diags_new()};
+  case_read(&c, text);
+  case_evaluate(&c);
+  int asked = 0;
+  tf_layouts_opts o = {.objective = TF_LATENCY,
+                       .budget = {.max_evals = 3000, .stop = stop_now, .ctx = &asked}};
+  tf_layouts_result *none = c.ok ? tf_layouts_search(c.tree, &o, c.d) : NULL;
+  o.budget = (tf_budget){.max_evals = 1};
+  tf_layouts_result *few = c.ok ? tf_layouts_search(c.tree, &o, c.d) : NULL;
+  if (CHECK(none && few)) {
+    CHECK(none->evals == 1 && none->stopped_by == TF_STOP_INTERRUPT && asked > 0);
+    CHECK(none->value == c.r.cycles && none->before == none->value && !none->method);
+    CHECK(few->stopped_by == TF_STOP_BUDGET && !few->method && few->before == none->value);
+    CHECK_NEAR(few->value, 24, 1e-9);
+  }
+  tf_layouts_free(none);
+  tf_layouts_free(few);
   case_drop(&c);
 }
 
@@ -363,6 +399,7 @@ int main(void) {
   check_by_hand("layout: {B: {A: [k, m]}}\n", 16, 8 + 8 + 7 + 1);
   check_found();
   check_together();
+  check_ended();
   for (int i = 0; i < 3; i++)
     check_walk(layouts[i]);
   return check_report();

@@ -51,6 +51,16 @@ static bool finds_own(const tf_plan *p, int i) {
   return own;
 }
 
+/* An earlier slice of the same m-tile that the same op reads, by a rule: the op's dims are cut
+ * alike; -1: none. */
+static int twin_of(const struct tf_model *m, int i) {
+  const tf_slice *s = m->plan->slices;
+  const tf_tiles *t = m->zeros->tiles;
+  for (int k = 0; k < i; k++)
+    if (t[k].op >= 0 && t[k].op == t[i].op && s[k].node == s[i].node) return k;
+  return -1;
+}
+
 /* Fills the rule of slice i, of which `on` may leave tiles out. */
 static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   const tf_plan *p = m->plan;
@@ -58,7 +68,9 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   const tf_op *op = &p->wl->ops[t->op];
   uint64_t all = 0;
   t->dims = TF_ARRAY(m->arena, uint64_t, (size_t)op->n_dims + 1);
-  t->len = TF_ARRAY(m->arena, int64_t, (size_t)op->n_dims + 1);
+  t->twin = twin_of(m, i);
+  t->len = t->twin >= 0 ? m->zeros->tiles[t->twin].len
+                        : TF_ARRAY(m->arena, int64_t, (size_t)op->n_dims + 1);
   t->some = TF_ARRAY(m->arena, double, (size_t)op->n_reads + 1);
   if (!t->dims || !t->len || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
@@ -110,6 +122,16 @@ static bool is_ruled(const struct tf_zeros *z, int i) {
   return ruled;
 }
 
+static bool alike(const tf_voiders *on) { return on->of[TF_LEFT_TIME] == on->of[TF_LEFT_ENERGY]; }
+
+/* Whether what leaves out slice i, or what serves it, saves time wherever it saves energy. */
+static bool rules_alike(const struct tf_zeros *z, int i) {
+  bool all = true;
+  for (int j = i; j >= 0 && all; j = z->tiles[j].from)
+    all = alike(&z->tiles[j].on);
+  return all;
+}
+
 static bool add_arrays(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -138,6 +160,8 @@ bool tf_tiles_new(struct tf_model *m) {
     z->fetched[i] = (tf_fetched){{1, 1}, {1, 1}};
     if (!add_tiles(m, i, &any)) return false;
   }
+  for (int i = 0; i < p->n_slices; i++)
+    z->tiles[i].alike = rules_alike(z, i);
   for (int o = 0; o < p->wl->n_ops; o++)
     z->own_work[o] = z->work[o];
   if (!any) z->tiles = NULL;
@@ -156,8 +180,10 @@ static uint64_t staying(const struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
   uint64_t stay = 0;
-  for (int k = path->n - 1; k >= 0; k--) {
-    if (!(path->temporal >> k & 1) || m->ev.trip[path->loops[k]] < 2) continue;
+  for (uint64_t left = path->temporal; left;) {
+    const int k = 63 - __builtin_clzll(left);
+    left ^= UINT64_C(1) << k;
+    if (m->ev.trip[path->loops[k]] < 2) continue;
     bool finds = false;
     for (int c = 0; c < s->n_class; c++)
       finds |= s->classes[c].stepping == k && s->classes[c].prev == i;
@@ -179,21 +205,33 @@ static double steps_of(const struct tf_model *m, const tf_path *path, uint64_t m
                        bool *apart) {
   double steps = 1;
   bool other = false;
-  for (int k = path->n - 1; k >= 0; k--) {
-    const double trip = (double)m->ev.trip[path->loops[k]];
-    if (!(mask >> k & 1) || trip < 2) continue;
+  for (uint64_t left = mask; left;) {
+    const int k = 63 - __builtin_clzll(left);
+    left ^= UINT64_C(1) << k;
+    const int64_t trip = m->ev.trip[path->loops[k]];
+    if (trip < 2) continue;
     if (of >> k & 1)
-      steps *= trip, *apart |= other;
+      steps *= (double)trip, *apart |= other;
     else
       other = true;
   }
   return steps;
 }
 
+/* Whether some loop of the mask above slice i's node has more than one step. */
+static bool steps_in(const struct tf_model *m, int i, uint64_t mask) {
+  const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  bool some = false;
+  for (; mask && !some; mask &= mask - 1)
+    some = m->ev.trip[path->loops[__builtin_ctzll(mask)]] > 1;
+  return some;
+}
+
 /* Whether slice i's tiles cut the op's points into equal parts. */
 static bool divides(const struct tf_model *m, const tf_eval *ev, int i) {
   const tf_plan *p = m->plan;
   const tf_tiles *t = &m->zeros->tiles[i];
+  if (t->twin >= 0 && m->zeros->tiles[t->twin].told) return m->zeros->tiles[t->twin].now;
   const tf_op *op = &p->wl->ops[t->op];
   const int node = p->slices[i].node;
   bool even = true, apart = false;
@@ -315,16 +353,25 @@ static double left_of(struct tf_model *m, const leaving *x, int tensor) {
   return x->each * (both ? 1 : x->known);
 }
 
-/* Slice i's own rule, where instances take one tile together. */
-static double shared_from(struct tf_model *m, int i, int w) {
+/* [read] the probability for slice i that some is not zero, where instances take one tile together.
+ */
+static const double *together(struct tf_model *m, int i, double some[64]) {
+  const tf_tiles *t = &m->zeros->tiles[i];
+  if (t->op < 0 || !t->now || !steps_in(m, i, sharing(m, i))) return t->some;
+  for (uint64_t on = t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1)
+    some[__builtin_ctzll(on)] = find_some(m, i, __builtin_ctzll(on), true);
+  return some;
+}
+
+/* Slice i's own rule, where some of reads are not zero with these probabilities. */
+static double shared_from(struct tf_model *m, int i, int w, const double *some) {
   const tf_tiles *t = &m->zeros->tiles[i];
   leaving x = {.each = 1, .known = 1};
   int differ = 0;
   for (uint64_t on = t->op < 0 ? 0 : t->on.of[w]; on; on &= on - 1) {
     const int r = __builtin_ctzll(on);
-    const double some = t->now && sharing(m, i) ? find_some(m, i, r, true) : t->some[r];
-    differ += some > t->some[r];
-    leave(m, &x, t->op, r, some);
+    differ += some[r] > t->some[r];
+    leave(m, &x, t->op, r, some[r]);
     x.told |= UINT64_C(1) << r;
   }
   m->zeros->tiles_upper |= differ > 1;
@@ -335,11 +382,17 @@ static double shared_from(struct tf_model *m, int i, int w) {
 static void find_fetched(struct tf_model *m, int i) {
   struct tf_zeros *z = m->zeros;
   tf_fetched *f = &z->fetched[i];
+  double of[64];
+  const double *some = together(m, i, of);
   for (int w = 0; w < TF_N_LEFT; w++) {
+    if (w && z->tiles[i].alike) {
+      f->fill[w] = f->fill[0], f->read[w] = f->read[0];
+      continue;
+    }
     leaving x = {.each = 1, .known = 1};
     leave_from(m, &x, i, w);
     f->fill[w] = left_of(m, &x, m->plan->slices[i].tensor);
-    f->read[w] = shared_from(m, i, w);
+    f->read[w] = shared_from(m, i, w, some);
   }
   m->views->own[i] = z->own[i] * f->fill[TF_LEFT_TIME];
   m->views->up[i] = z->up[i] * f->read[TF_LEFT_TIME];
@@ -351,6 +404,10 @@ static void find_lacked(struct tf_model *m, int i, int o) {
   struct tf_zeros *z = m->zeros;
   const int at = i - p->n_tile_slices;
   for (int w = 0; w < TF_N_LEFT; w++) {
+    if (w && z->tiles[i].alike && alike(&z->on[at])) {
+      z->lacked[at].of[w] = z->lacked[at].of[0];
+      continue;
+    }
     leaving x = {.each = 1, .known = 1, .told = z->on[at].of[w]};
     leave_from(m, &x, z->tiles[i].from, w);
     if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w]))
@@ -359,9 +416,9 @@ static void find_lacked(struct tf_model *m, int i, int o) {
   }
 }
 
-/* Of op o's points, those that have all their operands.  Where several operands wait for one
- * tensor, a tile of the one may be there without that of the other. */
-static double find_work(struct tf_model *m, int o, int w) {
+/* Of the points that op o's own rules leave, the share that has all its operands.  Where several
+ * operands wait for one tensor, a tile of the one may be there without that of the other. */
+static leaving served(struct tf_model *m, int o, int w) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   const uint64_t own = z->void_at[o].of[w];
@@ -386,7 +443,19 @@ static double find_work(struct tf_model *m, int o, int w) {
     known |= is_known(p, o, __builtin_ctzll(on));
   }
   if (known && tf_sparse_known(p->sparse, o, own)) x.known = 1, z->tiles_upper = true;
-  return z->own_work[o].of[w] * x.each * x.known;
+  return x;
+}
+
+static void find_work(struct tf_model *m, int o) {
+  struct tf_zeros *z = m->zeros;
+  bool same = alike(&z->void_at[o]);
+  for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++)
+    same &= z->tiles[m->plan->op_slice[o] + r].alike;
+  leaving x = served(m, o, 0);
+  for (int w = 0; w < TF_N_LEFT; w++) {
+    if (w && !same) x = served(m, o, w);
+    z->work[o].of[w] = z->own_work[o].of[w] * x.each * x.known;
+  }
 }
 
 void tf_tiles_begin(struct tf_model *m) {
@@ -414,7 +483,6 @@ void tf_tiles_begin(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
       find_lacked(m, p->op_slice[o] + r, o);
-    for (int w = 0; w < TF_N_LEFT; w++)
-      z->work[o].of[w] = find_work(m, o, w);
+    find_work(m, o);
   }
 }
