@@ -4,6 +4,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+#define HAS_OWN 1
+#else
+#define HAS_OWN 0
+#endif
 
 enum { BLOCK = 64 };
 
@@ -51,20 +58,82 @@ static void add_block(uint32_t h[8], const uint8_t *block) {
     h[i] += v[i];
 }
 
-void tf_sha256_text(const void *bytes, size_t n, char out[TF_SHA256_TEXT]) {
+#if HAS_OWN
+/* ---- by the processor's own instructions, some six times as fast ------------------------------
+ */
+#define OWN __attribute__((target("sha,sse4.1,ssse3")))
+typedef struct {
+  __m128i abef, cdgh, w[4];
+} own;
+
+OWN static inline __m128i load(const void *at) { return _mm_loadu_si128((const __m128i *)at); }
+
+/* Four rounds from 4 * r on by words r % 4, which become those of four rounds further on. */
+OWN static inline void four_rounds(own *s, int r) {
+  const __m128i wk = _mm_add_epi32(s->w[r % 4], load(K + 4 * (size_t)r)), next = s->w[(r + 1) % 4],
+                last = s->w[(r + 3) % 4], before = _mm_alignr_epi8(last, s->w[(r + 2) % 4], 4);
+  s->cdgh = _mm_sha256rnds2_epu32(s->cdgh, s->abef, wk);
+  s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(wk, 0x0e));
+  s->w[r % 4] =
+      _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(s->w[r % 4], next), before), last);
+}
+
+OWN static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) {
+  const __m128i order = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const __m128i abcd = _mm_shuffle_epi32(load(h), 0xb1),
+                efgh = _mm_shuffle_epi32(load(h + 4), 0x1b);
+  own s = {_mm_alignr_epi8(abcd, efgh, 8), _mm_blend_epi16(efgh, abcd, 0xf0), {{0}}};
+  for (; n; n--, p += BLOCK) {
+    const __m128i abef = s.abef, cdgh = s.cdgh;
+    for (int i = 0; i < 4; i++)
+      s.w[i] = _mm_shuffle_epi8(load(p + 16 * (size_t)i), order);
+    for (int r = 0; r < 16; r += 4)
+      four_rounds(&s, r), four_rounds(&s, r + 1), four_rounds(&s, r + 2), four_rounds(&s, r + 3);
+    s.abef = _mm_add_epi32(s.abef, abef);
+    s.cdgh = _mm_add_epi32(s.cdgh, cdgh);
+  }
+  const __m128i feba = _mm_shuffle_epi32(s.abef, 0x1b), dchg = _mm_shuffle_epi32(s.cdgh, 0xb1);
+  _mm_storeu_si128((__m128i *)(void *)h, _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+static bool has_own(void) {
+  unsigned a, b, c, d;
+  const unsigned simd = 1U << 9 | 1U << 19, sha = 1U << 29; /* SSSE3 and SSE4.1 */
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & simd) != simd) return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & sha);
+}
+#else
+static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) { (void)h, (void)p, (void)n; }
+static bool has_own(void) { return false; }
+#endif
+
+static void add_blocks(uint32_t h[8], const uint8_t *p, size_t n, bool plain) {
+  if (!plain) {
+    add_blocks_own(h, p, n);
+    return;
+  }
+  for (size_t i = 0; i < n; i++)
+    add_block(h, p + i * BLOCK);
+}
+
+void tf_sha256_by(const void *bytes, size_t n, bool plain, char out[TF_SHA256_TEXT]) {
   uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint8_t *p = bytes;
   uint8_t last[2 * BLOCK] = {0};
   size_t left = n % BLOCK, padded = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-  for (size_t i = 0; i + BLOCK <= n; i += BLOCK)
-    add_block(h, p + i);
+  plain = plain || !has_own();
+  add_blocks(h, p, n / BLOCK, plain);
   if (left) memcpy(last, p + (n - left), left);
   last[left] = 0x80;
   for (size_t i = 0; i < 8; i++)
     last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> (8 * i));
-  for (size_t i = 0; i < padded; i += BLOCK)
-    add_block(h, last + i);
+  add_blocks(h, last, padded / BLOCK, plain);
   for (int i = 0; i < 8; i++)
     snprintf(out + (size_t)i * 8, 9, "%08x", (unsigned)h[i]);
+}
+
+void tf_sha256_text(const void *bytes, size_t n, char out[TF_SHA256_TEXT]) {
+  tf_sha256_by(bytes, n, false, out);
 }
