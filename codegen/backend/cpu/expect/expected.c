@@ -88,14 +88,15 @@ bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_res
   return tf_cost_parts(p, isa, part);
 }
 
-double cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r) {
-  enum { CALL = 610, APART = 3 };
-  double part[CPU_EXPECT_PARTS], busy = CALL, moves = 0;
-  if (!cpu_expect_parts(p, isa, r, part)) return -1;
+bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r,
+                  tf_expected *e) {
+  enum { CALL = 610 };
+  double part[CPU_EXPECT_PARTS];
+  if (!cpu_expect_parts(p, isa, r, part)) return false;
+  *e = (tf_expected){.busy = CALL, .outer = cycles_each[TF_COST_PARTS] * part[TF_COST_PARTS]};
   for (int i = 0; i < TF_COST_PARTS; i++)
-    busy += cycles_each[i] * part[i];
-  for (int i = TF_COST_PARTS; i < CPU_EXPECT_PARTS; i++)
-    moves = fmax(moves, cycles_each[i] * part[i]);
-  /* the longer of both, and more where they are alike, as neither hides all of the other */
-  return pow(pow(busy, APART) + pow(moves, APART), 1.0 / APART);
+    e->busy += cycles_each[i] * part[i];
+  for (int i = TF_COST_PARTS + 1; i < CPU_EXPECT_PARTS; i++)
+    e->inner = fmax(e->inner, cycles_each[i] * part[i]);
+  return true;
 }
