@@ -57,6 +57,7 @@ static json_t *group_of(const cli_plan *p, int i) {
   set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->memory_cycles) : 0,
              p->spec->arch->clock_hz);
   set_expected(out, g->expected_cycles, p->spec->arch->clock_hz);
+  if (g->expected.unsure) json_object_set_new(out, "unsure", json_string(g->expected.unsure));
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
   set_choices(out, &g->choices);

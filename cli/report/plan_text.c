@@ -22,6 +22,13 @@ static double expected_of(const tf_net_plan *p, int i) {
   return sum / runs_of(p, i);
 }
 
+static bool is_unsure(const tf_net_plan *p) {
+  bool any = false;
+  for (int i = 0; i < p->n; i++)
+    any |= p->groups[i].expected.unsure != NULL;
+  return any;
+}
+
 static void put_title(const cli_plan *p, cli_text *out) {
   const tf_net_plan *q = p->plan;
   const char *objective = tf_objective_key((int)q->objective);
@@ -64,7 +71,8 @@ static void put_group(const cli_plan *p, int i, cli_table *t) {
   cli_cell(t, "%s", cli_times(g->figures.cycles, g->bounds.cycles).s);
   cli_cell(t, "%s", cli_percent(runs * g->figures.cycles, p->plan->total.cycles).s);
   if (p->plan->expected_cycles > 0)
-    cli_cell(t, "%s", cli_si(expected_of(p->plan, i) / p->spec->arch->clock_hz, "s").s);
+    cli_cell(t, "%s%s", g->expected.unsure ? "? " : "",
+             cli_si(expected_of(p->plan, i) / p->spec->arch->clock_hz, "s").s);
   cli_cell(t, "%s", cli_real(g->figures.traffic_words).s);
   cli_cell(t, "%s", cli_times(g->figures.traffic_words, (double)g->bounds.traffic_words).s);
   cli_cell(t, "%s", cli_si(g->figures.energy_pj * 1e-12, "J").s);
@@ -116,6 +124,9 @@ static void put_totals(const cli_plan *p, cli_text *out) {
   if (q->expected_cycles > 0)
     cli_printf(out, "Expected of these kernels, by what they do and the bytes they move: %s.\n",
                cli_si(q->expected_cycles / p->spec->arch->clock_hz, "s").s);
+  if (is_unsure(q))
+    cli_printf(out, "?: with an op of a kind (scan, transposed, turned) of which few kernels take "
+                    "what is expected.\n");
   cli_printf(out, "Between groups: an arena of %s bytes", cli_count(p->memory->bytes).s);
   if (p->memory->least)
     cli_printf(out, ", %s the largest live set",

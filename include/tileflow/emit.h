@@ -148,6 +148,8 @@ TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_e
  * the outermost memory, and the busiest of those between it and the core's caches. */
 typedef struct {
   double busy, outer, inner;
+  const char *unsure; /* the kind of an op (scan, transposed, turned) of which fewer than half of
+                         drawn kernels took within a quarter of it; NULL: none */
 } tf_expected;
 /* False: the target expects nothing (all but cpu), or makes no kernel of the mapping; the latter
  * with an error in d.  o->result: the model's counts of the mapping. */

@@ -291,8 +291,20 @@ static tf_emitted *expect(test_case *c, const char *mapping, tf_expected *e) {
 static const char units[] =
     "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
     "  - {name: L1, capacity: 1 MiB, bandwidth: 32}\n  compute:\n"
-    "  - {name: u, ops: [mac, add, sub, mul, div, max, sqrt, sin], below: L1, mesh: [16, 2], rate: "
+    "  - {name: u, ops: [mac, add, sub, mul, div, max, sqrt, sin, select], below: L1, mesh: [16, "
+    "2], rate: "
     "%s}\n";
+
+/* The mapping that has all loops of the op, whose name is Y, in the inner memory. */
+static const char *all_inside(const tf_workload *wl) {
+  static page map;
+  map = (page){.len = 0};
+  say(&map, "DRAM\n  L1 for");
+  for (int d = 0; d < wl->n_dims; d++)
+    say(&map, " %s=%d", wl->dims[d].name, (int)wl->dims[d].extent);
+  say(&map, "\n    op Y\n");
+  return map.text;
+}
 
 static void test_expected_maps(void) {
   static const char *const maps[] = {"X[m,n] + A[n] * X[m,n]", "sqrt(X[m,n]) - 2",
@@ -341,9 +353,82 @@ static void test_expected_at_least(void) {
   case_drop(&e);
 }
 
+/* Kinds of which kernels rarely take what is expected, and what is like them. */
+static void test_unsure(void) {
+  static const struct {
+    int line;
+    const char *dims, *op, *kind;
+  } rows[] = {
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] += select(u <= n, X[m,u], 0)", "scan"},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] max= select(u <= m, X[u,n], -inf)", "scan"},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] += select(n <= m, Q[m,u] * X[n,u], 0)", ""},
+      {__LINE__, "m: 16, n: 16", "Y[n,m] = X[m,n] + B[n]", "turned"},
+      {__LINE__, "m: 16, n: 16", "Y[m,n] = X[m,n] + B[m]", ""},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[n,m] += X[m,u] * W[u,n]", ""},
+      {__LINE__, "m: 16, n: 16, c: 8, r: 2, s: 2", "Y[2*m + r,2*n + s] += X[c,m,n] * W[c,r,s]",
+       "transposed"},
+      {__LINE__, "m: 16, n: 16, c: 8, r: 2, s: 2", "Y[m,n] += X[c,m + r,n + s] * W[c,r,s]", ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    page arch = {.len = 0}, w = {.len = 0};
+    say(&arch, units, "1");
+    say(&w, "workload:\n  name: w\n  dims: {%s}\n  ops:\n  - \"%s\"\n", rows[i].dims, rows[i].op);
+    test_case e = case_of(arch.text, w.text);
+    tf_expected x = {0};
+    tf_emitted *k = expect(&e, all_inside(e.spec->workload), &x);
+    CHECK_ROW_TEXT(&rows[i], x.unsure ? x.unsure : "", rows[i].kind);
+    CHECK_ROW(&rows[i],
+              (strstr(manifest_of(k), "\"kernel_unsure\"") != NULL) == (x.unsure != NULL));
+    tf_emitted_free(k);
+    case_drop(&e);
+  }
+}
+
+/* The kinds of docs/results/cpu-predicted.csv and how many kernels of each came within a quarter,
+ * as the rows of arch-specs/cores/fitted.csv have them: all kinds of which fewer than half did. */
+static void test_unsure_figures(void) {
+  struct {
+    char name[32];
+    int drawn, within;
+  } kinds[32] = {{"", 0, 0}};
+  char line[1024], name[32], fitted[1 << 16] = "";
+  double ratio;
+  int n = 0, rare = 0;
+  FILE *in = fopen("docs/results/cpu-predicted.csv", "r");
+  while (in && fgets(line, sizeof line, in)) {
+    if (sscanf(line, "%*[^,],%31[^,],", name) != 1 || !strcmp(name, "kind")) continue;
+    ratio = atof(strrchr(line, ',') + 1);
+    int k = 0;
+    while (k < n && strcmp(kinds[k].name, name) != 0)
+      k++;
+    if (!CHECK(k < 32)) break;
+    if (k == n) snprintf(kinds[n++].name, sizeof kinds->name, "%s", name);
+    kinds[k].drawn++;
+    kinds[k].within += ratio <= 1.25 && ratio >= 1 / 1.25;
+  }
+  if (in) fclose(in);
+  CHECK_I64(n, 15);
+  in = fopen("arch-specs/cores/fitted.csv", "r");
+  if (in) fitted[fread(fitted, 1, sizeof fitted - 1, in)] = '\0', fclose(in);
+  for (int k = 0; k < n; k++) {
+    if (2 * kinds[k].within >= kinds[k].drawn) continue;
+    char key[64] = "expect/kinds.c,KIND_", *at = key + strlen(key);
+    for (const char *c = kinds[k].name; *c; c++)
+      *at++ = (char)(*c - 'a' + 'A');
+    snprintf(at, 3, "],");
+    const char *row = strstr(fitted, key);
+    if (CHECK(row))
+      CHECK_NEAR(atof(row + strlen(key)), (double)kinds[k].within / kinds[k].drawn, 1e-9);
+    rare++;
+  }
+  CHECK_I64(rare, 3);
+}
+
 int main(void) {
   test_expected_maps();
   test_expected_at_least();
+  test_unsure();
+  test_unsure_figures();
   test_windows();
   test_gone();
   test_asked();

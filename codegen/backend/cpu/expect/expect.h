@@ -18,4 +18,7 @@ bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_res
  * deliver, in bytes of the tensors' types.  False: out of memory. */
 bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r, tf_expected *e);
 
+/* The kind of an op for which kernels rarely take what is expected; NULL: it has none. */
+const char *cpu_expect_unsure(const tf_workload *wl);
+
 #endif

@@ -139,7 +139,9 @@ bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result 
   enum { CALL = 610 };
   double part[CPU_EXPECT_PARTS];
   if (!cpu_expect_parts(p, isa, r, part)) return false;
-  *e = (tf_expected){.busy = CALL, .outer = cycles_each[TF_COST_PARTS] * part[TF_COST_PARTS]};
+  *e = (tf_expected){.busy = CALL,
+                     .outer = cycles_each[TF_COST_PARTS] * part[TF_COST_PARTS],
+                     .unsure = cpu_expect_unsure(p->tree->workload)};
   for (int i = 0; i < TF_COST_PARTS; i++)
     e->busy += cycles_each[i] * part[i];
   e->busy = fmax(e->busy, multiplying(p, r));

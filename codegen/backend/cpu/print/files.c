@@ -548,6 +548,7 @@ static void manifest_expected(FILE *out, const c_package *k) {
     if (part[i] > 0)
       fprintf(out, "%s\"%s\": %.6g", any ? ", " : "", cpu_expect_names[i], part[i]), any = true;
   fputc('}', out);
+  if (e.unsure) fprintf(out, ",\n  \"kernel_unsure\": \"%s\"", e.unsure);
 }
 
 void c_manifest(FILE *out, const c_package *k) {
