@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <cpuid.h>
-#include <immintrin.h>
 #define HAS_OWN 1
 #else
 #define HAS_OWN 0
@@ -62,46 +60,54 @@ static void add_block(uint32_t h[8], const uint8_t *block) {
 /* ---- by the processor's own instructions, some six times as fast ------------------------------
  */
 #define OWN __attribute__((target("sha,sse4.1,ssse3")))
+typedef int four __attribute__((vector_size(16)));
+typedef unsigned unsigned_four __attribute__((vector_size(16)));
 typedef struct {
-  __m128i abef, cdgh, w[4];
+  four abef, cdgh, w[4];
 } own;
 
-OWN static inline __m128i load(const void *at) { return _mm_loadu_si128((const __m128i *)at); }
+OWN static inline four plus(four a, four b) { return (four)((unsigned_four)a + (unsigned_four)b); }
 
 /* Four rounds from 4 * r on by words r % 4, which become those of four rounds further on. */
 OWN static inline void four_rounds(own *s, int r) {
-  const __m128i wk = _mm_add_epi32(s->w[r % 4], load(K + 4 * (size_t)r)), next = s->w[(r + 1) % 4],
-                last = s->w[(r + 3) % 4], before = _mm_alignr_epi8(last, s->w[(r + 2) % 4], 4);
-  s->cdgh = _mm_sha256rnds2_epu32(s->cdgh, s->abef, wk);
-  s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(wk, 0x0e));
+  four k, next = s->w[(r + 1) % 4], near = s->w[(r + 2) % 4], last = s->w[(r + 3) % 4];
+  memcpy(&k, K + 4 * (size_t)r, sizeof k);
+  k = plus(k, s->w[r % 4]);
+  s->cdgh = __builtin_ia32_sha256rnds2(s->cdgh, s->abef, k);
+  s->abef = __builtin_ia32_sha256rnds2(s->abef, s->cdgh, (four){k[2], k[3], 0, 0});
+  const four before = {near[1], near[2], near[3], last[0]};
   s->w[r % 4] =
-      _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(s->w[r % 4], next), before), last);
+      __builtin_ia32_sha256msg2(plus(__builtin_ia32_sha256msg1(s->w[r % 4], next), before), last);
 }
 
 OWN static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) {
-  const __m128i order = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-  const __m128i abcd = _mm_shuffle_epi32(load(h), 0xb1),
-                efgh = _mm_shuffle_epi32(load(h + 4), 0x1b);
-  own s = {_mm_alignr_epi8(abcd, efgh, 8), _mm_blend_epi16(efgh, abcd, 0xf0), {{0}}};
+  int v[8];
+  memcpy(v, h, sizeof v);
+  own s = {{v[5], v[4], v[1], v[0]}, {v[7], v[6], v[3], v[2]}, {{0}}};
   for (; n; n--, p += BLOCK) {
-    const __m128i abef = s.abef, cdgh = s.cdgh;
-    for (int i = 0; i < 4; i++)
-      s.w[i] = _mm_shuffle_epi8(load(p + 16 * (size_t)i), order);
+    const four abef = s.abef, cdgh = s.cdgh;
+    uint32_t w[16];
+    memcpy(w, p, sizeof w);
+    for (int i = 0; i < 16; i++)
+      w[i] = __builtin_bswap32(w[i]);
+    memcpy(s.w, w, sizeof w);
     for (int r = 0; r < 16; r += 4)
       four_rounds(&s, r), four_rounds(&s, r + 1), four_rounds(&s, r + 2), four_rounds(&s, r + 3);
-    s.abef = _mm_add_epi32(s.abef, abef);
-    s.cdgh = _mm_add_epi32(s.cdgh, cdgh);
+    s.abef = plus(s.abef, abef);
+    s.cdgh = plus(s.cdgh, cdgh);
   }
-  const __m128i feba = _mm_shuffle_epi32(s.abef, 0x1b), dchg = _mm_shuffle_epi32(s.cdgh, 0xb1);
-  _mm_storeu_si128((__m128i *)(void *)h, _mm_blend_epi16(feba, dchg, 0xf0));
-  _mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(dchg, feba, 8));
+  const four a = s.abef, c = s.cdgh;
+  memcpy(h, (int[]){a[3], a[2], c[3], c[2], a[1], a[0], c[1], c[0]}, sizeof v);
 }
 
 static bool has_own(void) {
-  unsigned a, b, c, d;
-  const unsigned simd = 1U << 9 | 1U << 19, sha = 1U << 29; /* SSSE3 and SSE4.1 */
-  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & simd) != simd) return false;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & sha);
+  unsigned a, b, c, d, simd;
+  const unsigned needed = 1U << 9 | 1U << 19, sha = 1U << 29; /* SSSE3 and SSE4.1 */
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+  if (a < 7) return false;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(simd), "=d"(d) : "a"(1), "c"(0));
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+  return (simd & needed) == needed && (b & sha);
 }
 #else
 static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) { (void)h, (void)p, (void)n; }

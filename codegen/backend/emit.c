@@ -1,7 +1,6 @@
 /* The public entry points: find the target by name, and call its row. */
 #include "tileflow/emit.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,13 +127,6 @@ bool tf_emit_expected(const tf_tree *tree, const char *target, const tf_emit_opt
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   return t && t->expected && within_reach(t, tree, d) && t->expected(tree, o, e, d);
-}
-
-/* The longer of both, and more where they are alike, as neither hides all of the other. */
-double tf_expected_cycles(const tf_expected *e, double left) {
-  enum { APART = 3 };
-  const double moves = fmax((1 - left) * e->outer, e->inner);
-  return pow(pow(e->busy, APART) + pow(moves, APART), 1.0 / APART);
 }
 
 double tf_emit_rate(const char *target, const tf_emit_options *o) {

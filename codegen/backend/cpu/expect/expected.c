@@ -149,3 +149,10 @@ bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result 
     e->inner = fmax(e->inner, cycles_each[i] * part[i]);
   return true;
 }
+
+/* The longer of both, and more where they are alike, as neither hides all of the other. */
+double tf_expected_cycles(const tf_expected *e, double left) {
+  enum { APART = 3 };
+  const double moves = fmax((1 - left) * e->outer, e->inner);
+  return pow(pow(e->busy, APART) + pow(moves, APART), 1.0 / APART);
+}
