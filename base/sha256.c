@@ -4,6 +4,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS_OWN 1
+#else
+#define HAS_OWN 0
+#endif
 
 enum { BLOCK = 64 };
 
@@ -51,20 +56,90 @@ static void add_block(uint32_t h[8], const uint8_t *block) {
     h[i] += v[i];
 }
 
-void tf_sha256_text(const void *bytes, size_t n, char out[TF_SHA256_TEXT]) {
+#if HAS_OWN
+/* ---- by the processor's own instructions, some six times as fast ------------------------------
+ */
+#define OWN __attribute__((target("sha,sse4.1,ssse3")))
+typedef int four __attribute__((vector_size(16)));
+typedef unsigned unsigned_four __attribute__((vector_size(16)));
+typedef struct {
+  four abef, cdgh, w[4];
+} own;
+
+OWN static inline four plus(four a, four b) { return (four)((unsigned_four)a + (unsigned_four)b); }
+
+/* Four rounds from 4 * r on by words r % 4, which become those of four rounds further on. */
+OWN static inline void four_rounds(own *s, int r) {
+  four k, next = s->w[(r + 1) % 4], near = s->w[(r + 2) % 4], last = s->w[(r + 3) % 4];
+  memcpy(&k, K + 4 * (size_t)r, sizeof k);
+  k = plus(k, s->w[r % 4]);
+  s->cdgh = __builtin_ia32_sha256rnds2(s->cdgh, s->abef, k);
+  s->abef = __builtin_ia32_sha256rnds2(s->abef, s->cdgh, (four){k[2], k[3], 0, 0});
+  const four before = {near[1], near[2], near[3], last[0]};
+  s->w[r % 4] =
+      __builtin_ia32_sha256msg2(plus(__builtin_ia32_sha256msg1(s->w[r % 4], next), before), last);
+}
+
+OWN static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) {
+  int v[8];
+  memcpy(v, h, sizeof v);
+  own s = {{v[5], v[4], v[1], v[0]}, {v[7], v[6], v[3], v[2]}, {{0}}};
+  for (; n; n--, p += BLOCK) {
+    const four abef = s.abef, cdgh = s.cdgh;
+    uint32_t w[16];
+    memcpy(w, p, sizeof w);
+    for (int i = 0; i < 16; i++)
+      w[i] = __builtin_bswap32(w[i]);
+    memcpy(s.w, w, sizeof w);
+    for (int r = 0; r < 16; r += 4)
+      four_rounds(&s, r), four_rounds(&s, r + 1), four_rounds(&s, r + 2), four_rounds(&s, r + 3);
+    s.abef = plus(s.abef, abef);
+    s.cdgh = plus(s.cdgh, cdgh);
+  }
+  const four a = s.abef, c = s.cdgh;
+  memcpy(h, (int[]){a[3], a[2], c[3], c[2], a[1], a[0], c[1], c[0]}, sizeof v);
+}
+
+static bool has_own(void) {
+  unsigned a, b, c, d, simd;
+  const unsigned needed = 1U << 9 | 1U << 19, sha = 1U << 29; /* SSSE3 and SSE4.1 */
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+  if (a < 7) return false;
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(simd), "=d"(d) : "a"(1), "c"(0));
+  __asm__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+  return (simd & needed) == needed && (b & sha);
+}
+#else
+static void add_blocks_own(uint32_t h[8], const uint8_t *p, size_t n) { (void)h, (void)p, (void)n; }
+static bool has_own(void) { return false; }
+#endif
+
+static void add_blocks(uint32_t h[8], const uint8_t *p, size_t n, bool plain) {
+  if (!plain) {
+    add_blocks_own(h, p, n);
+    return;
+  }
+  for (size_t i = 0; i < n; i++)
+    add_block(h, p + i * BLOCK);
+}
+
+void tf_sha256_by(const void *bytes, size_t n, bool plain, char out[TF_SHA256_TEXT]) {
   uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint8_t *p = bytes;
   uint8_t last[2 * BLOCK] = {0};
   size_t left = n % BLOCK, padded = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
-  for (size_t i = 0; i + BLOCK <= n; i += BLOCK)
-    add_block(h, p + i);
+  plain = plain || !has_own();
+  add_blocks(h, p, n / BLOCK, plain);
   if (left) memcpy(last, p + (n - left), left);
   last[left] = 0x80;
   for (size_t i = 0; i < 8; i++)
     last[padded - 1 - i] = (uint8_t)((uint64_t)n * 8 >> (8 * i));
-  for (size_t i = 0; i < padded; i += BLOCK)
-    add_block(h, last + i);
+  add_blocks(h, last, padded / BLOCK, plain);
   for (int i = 0; i < 8; i++)
     snprintf(out + (size_t)i * 8, 9, "%08x", (unsigned)h[i]);
+}
+
+void tf_sha256_text(const void *bytes, size_t n, char out[TF_SHA256_TEXT]) {
+  tf_sha256_by(bytes, n, false, out);
 }

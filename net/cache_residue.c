@@ -119,6 +119,7 @@ bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_pl
     tf_net_group *g = &p->groups[i];
     double *const all = &cold[g->like], *const least = &warm[g->like];
     g->memory_cycles = g->figures.cycles;
+    if (g->expected.busy > 0) g->expected_cycles = tf_expected_cycles(&g->expected, part[i]);
     if (g->kernel_cycles <= 0) continue;
     if (*all <= 0 && narrow && !cycles_of_memories(a, arch, g, false, all, d)) return false;
     if (narrow) g->memory_cycles = fmin(*all, g->figures.cycles);

@@ -268,8 +268,10 @@ bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, c
                      net_branches *b);
 
 /* ---- plans (plan.c) ------------------------------------------------------------------------- */
-/* Fills figures and bounds of a group that has a mapping.  at: location for messages about it. */
-bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
+/* Fills figures and bounds of a group that has a mapping, and what is expected of its kernel (o:
+ * for kernels; else NULL).  at: location for messages about it. */
+bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf_loc at,
+                  tf_diags *d);
 /* cache_residue.c: part[i], of the words of the inputs and outputs of group i, are those that need
  * no memory outside a cache of that many words, which keeps what was used last: inputs that are
  * still there, and what a later group finds there of the group's outputs.  False: no memory. */

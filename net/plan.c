@@ -11,7 +11,17 @@
 #include "tileflow/tree.h"
 
 /* ---- one group ------------------------------------------------------------------------------ */
-bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
+/* Why the kernel cannot be made, if so, is said where its cycles are asked for. */
+static void expect(tf_net_group *g, const tf_net_opts *o, const tf_result *r) {
+  tf_diags *d = tf_diags_new();
+  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .choices = g->choices, .result = r};
+  if (d && !tf_emit_expected(g->tree, o->target, &e, &g->expected, d))
+    g->expected = (tf_expected){0};
+  tf_diags_free(d);
+}
+
+bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf_loc at,
+                  tf_diags *d) {
   const tf_workload *wl = g->group->workload;
   tf_model *m = tf_model_new(g->tree, d);
   tf_result r = {0};
@@ -28,6 +38,7 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
                                                   : "the trip counts do not reach the extents");
   if (ok) g->figures = tf_figures_of(arch, wl, &r);
   if (ok) memcpy(g->bottleneck, r.bottleneck, sizeof g->bottleneck);
+  if (ok && o) expect(g, o, &r);
   tf_model_free(m);
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
@@ -56,7 +67,8 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
 static bool judge(const net_planning *s, tf_net_group *g) {
   const net_costs *c = &s->costs;
   const size_t errors = tf_diags_errors(c->d);
-  if (!net_evaluate(s->arch, g, g->group->workload->at, c->d)) return false;
+  if (!net_evaluate(s->arch, g, net_has_kernels(c) ? c->o : NULL, g->group->workload->at, c->d))
+    return false;
   if (net_has_kernels(c))
     g->kernel_cycles = tf_emit_cycles(
         g->tree, c->o->target,
@@ -94,6 +106,7 @@ static bool make_group(net_planning *s, int i) {
   g->figures = same->figures;
   g->bounds = same->bounds;
   g->kernel_cycles = same->kernel_cycles;
+  g->expected = same->expected;
   memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
   return true;
 }
@@ -110,6 +123,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
     p->total.held_words = fmax(p->total.held_words, g->figures.held_words);
     p->parts.cycles += g->bounds.cycles;
     p->parts.energy_pj += g->bounds.energy_pj;
+    p->expected_cycles += g->expected_cycles;
     if (g->kernel_cycles > 0) p->kernel_cycles += fmax(g->memory_cycles, g->kernel_cycles);
     if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words,
                                &p->parts.traffic_words))

@@ -181,7 +181,7 @@ static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node)
   if (!g->tree) return false;
   if (g->tree->open)
     return tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
-  return net_evaluate(r->arch, g, node->at, r->d);
+  return net_evaluate(r->arch, g, NULL, node->at, r->d);
 }
 
 static bool read_group(reader *r, const tf_ynode *node, int i) {

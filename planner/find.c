@@ -234,6 +234,12 @@ bool plan_reads_beyond(const tf_workload *wl) {
  * half of their time. */
 static bool is_hopeless(const planner *p) { return p->o->rival > 0 && plan_reads_beyond(p->wl); }
 
+/* Whether the form's template is that of the form before: one op has no intermediates, by whose
+ * home the two differ. */
+static bool is_repeated(const tf_workload *wl, int form) {
+  return form == TF_TEMPLATE_OUTSIDE && wl->n_ops == 1;
+}
+
 /* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best
  * such mapping is not far from the bound, uses that form, unless kernels are timed.  Otherwise the
  * best of these and the forms in which blocks pass through; or the form in which they pass through
@@ -248,7 +254,7 @@ bool plan_find_shapes(planner *p) {
     const plan_candidate *best = best_of(p);
     if (more && p->plan->tree && p->n_time == 0 && is_near(p, bounds)) break;
     if (best && plan_is_lost(p, best)) break;
-    tf_tree *t = template_of(p, (tf_template)form);
+    tf_tree *t = is_repeated(p->wl, form) ? NULL : template_of(p, (tf_template)form);
     ok = !t ||
          search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the other forms two may suit */
     tf_tree_free(t);

@@ -40,6 +40,10 @@ static void set_kernel(json_t *out, double cycles, double clock_hz) {
   if (cycles > 0) json_object_set_new(out, "kernel_seconds", cli_json_real(cycles / clock_hz));
 }
 
+static void set_expected(json_t *out, double cycles, double clock_hz) {
+  if (cycles > 0) json_object_set_new(out, "expected_seconds", cli_json_real(cycles / clock_hz));
+}
+
 static json_t *group_of(const cli_plan *p, int i) {
   const tf_net_group *g = &p->plan->groups[i];
   const tf_workload *wl = g->group->workload;
@@ -52,6 +56,8 @@ static json_t *group_of(const cli_plan *p, int i) {
   set_figures(out, &g->figures, p->spec->arch->clock_hz);
   set_kernel(out, g->kernel_cycles > 0 ? fmax(g->kernel_cycles, g->memory_cycles) : 0,
              p->spec->arch->clock_hz);
+  set_expected(out, g->expected_cycles, p->spec->arch->clock_hz);
+  if (g->expected.unsure) json_object_set_new(out, "unsure", json_string(g->expected.unsure));
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
   set_choices(out, &g->choices);
@@ -89,6 +95,7 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
   json_t *groups = json_array();
   set_figures(root, &p->plan->total, p->spec->arch->clock_hz);
   set_kernel(root, p->plan->kernel_cycles, p->spec->arch->clock_hz);
+  set_expected(root, p->plan->expected_cycles, p->spec->arch->clock_hz);
   json_object_set_new(root, "bounds", bounds_of(&p->plan->bounds));
   json_object_set_new(root, "parts", bounds_of(&p->plan->parts));
   for (int i = 0; i < p->plan->n; i++)

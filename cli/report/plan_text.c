@@ -14,6 +14,21 @@ static int runs_of(const tf_net_plan *p, int i) {
   return n;
 }
 
+/* The mean of the group's runs, of which later ones may find more in the cache. */
+static double expected_of(const tf_net_plan *p, int i) {
+  double sum = 0;
+  for (int k = 0; k < p->n; k++)
+    if (p->groups[k].like == i) sum += p->groups[k].expected_cycles;
+  return sum / runs_of(p, i);
+}
+
+static bool is_unsure(const tf_net_plan *p) {
+  bool any = false;
+  for (int i = 0; i < p->n; i++)
+    any |= p->groups[i].expected.unsure != NULL;
+  return any;
+}
+
 static void put_title(const cli_plan *p, cli_text *out) {
   const tf_net_plan *q = p->plan;
   const char *objective = tf_objective_key((int)q->objective);
@@ -55,6 +70,9 @@ static void put_group(const cli_plan *p, int i, cli_table *t) {
   cli_cell(t, "%s", cli_real(g->figures.cycles).s);
   cli_cell(t, "%s", cli_times(g->figures.cycles, g->bounds.cycles).s);
   cli_cell(t, "%s", cli_percent(runs * g->figures.cycles, p->plan->total.cycles).s);
+  if (p->plan->expected_cycles > 0)
+    cli_cell(t, "%s%s", g->expected.unsure ? "? " : "",
+             cli_si(expected_of(p->plan, i) / p->spec->arch->clock_hz, "s").s);
   cli_cell(t, "%s", cli_real(g->figures.traffic_words).s);
   cli_cell(t, "%s", cli_times(g->figures.traffic_words, (double)g->bounds.traffic_words).s);
   cli_cell(t, "%s", cli_si(g->figures.energy_pj * 1e-12, "J").s);
@@ -65,11 +83,12 @@ static void put_group(const cli_plan *p, int i, cli_table *t) {
 }
 
 static void put_groups(const cli_plan *p, cli_text *out) {
-  static const char *const heads[] = {"group", "runs",  "cycles", "bound",      "share",
+  static const char *const heads[] = {"group", "runs",  "cycles", "bound",      "share", "expected",
                                       "words", "bound", "energy", "bottleneck", "ops"};
-  cli_table t = {.align = "rrrrrrrrll"};
+  const bool expected = p->plan->expected_cycles > 0;
+  cli_table t = {.align = expected ? "rrrrrrrrrll" : "rrrrrrrrll"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-    cli_cell(&t, "%s", heads[i]);
+    if (expected || strcmp(heads[i], "expected") != 0) cli_cell(&t, "%s", heads[i]);
   for (int i = 0; i < p->plan->n; i++)
     if (p->plan->groups[i].like == i) put_group(p, i, &t);
   cli_table_end(&t, out);
@@ -102,6 +121,12 @@ static void put_totals(const cli_plan *p, cli_text *out) {
         out,
         "As kernels of %s: %s, memories and starts included; what stands above is the model's.\n",
         q->target, cli_si(q->kernel_cycles / p->spec->arch->clock_hz, "s").s);
+  if (q->expected_cycles > 0)
+    cli_printf(out, "Expected of these kernels, by what they do and the bytes they move: %s.\n",
+               cli_si(q->expected_cycles / p->spec->arch->clock_hz, "s").s);
+  if (is_unsure(q))
+    cli_printf(out, "?: with an op of a kind (scan, transposed, turned) of which few kernels take "
+                    "what is expected.\n");
   cli_printf(out, "Between groups: an arena of %s bytes", cli_count(p->memory->bytes).s);
   if (p->memory->least)
     cli_printf(out, ", %s the largest live set",

@@ -122,6 +122,13 @@ double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_opt
   return t && t->cycles && within_reach(t, tree, d) ? t->cycles(tree, o, d) : -1;
 }
 
+bool tf_emit_expected(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                      tf_expected *e, tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = find_target(target, d);
+  return t && t->expected && within_reach(t, tree, d) && t->expected(tree, o, e, d);
+}
+
 double tf_emit_rate(const char *target, const tf_emit_options *o) {
   TF_IN_C_LOCALE;
   const tf_target *t = known_target(target);

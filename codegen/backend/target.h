@@ -22,6 +22,8 @@ struct tf_target {
    */
   double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
   const char *ranked_as;
+  /* As tf_emit_expected; NULL: it expects nothing. */
+  bool (*expected)(const tf_tree *tree, const tf_emit_options *o, tf_expected *e, tf_diags *d);
   /* As tf_emit_rate; NULL: 1. */
   double (*rate)(const tf_emit_options *o, tf_diags *d);
   bool whole; /* `cycles` are all that the kernel takes; else they come on top of the model's */

@@ -141,6 +141,22 @@ static held_fact held_within(const tf_tensor *t, tf_held_as as, span of) {
   return (held_fact){true, as, of};
 }
 
+/* Whether the tensor is wide, or sums, by its words and its op alone. */
+static bool is_no_byte(const tf_workload *wl, int z, bool or_sums) {
+  const tf_tensor *t = &wl->tensors[z];
+  return !t->held && t->word_bits > 8 &&
+         (or_sums || t->producer < 0 || !ir_is_product(&wl->ops[t->producer]));
+}
+
+/* Whether it is wide, as can be told without asking what makes what it is made of: a network's cut
+ * asks of each set of ops. */
+static bool is_plainly_wide(const tf_workload *wl, int z) {
+  if (is_no_byte(wl, z, false)) return true;
+  if (!is_no_byte(wl, z, true)) return false;
+  const tf_op *op = &wl->ops[wl->tensors[z].producer];
+  return is_no_byte(wl, op->reads[0].tensor, true) || is_no_byte(wl, op->reads[1].tensor, true);
+}
+
 static held_fact fact_of(asking *a, int z) {
   const tf_tensor *t = &a->wl->tensors[z];
   if (t->held) return held_within(t, t->held, any);
@@ -150,6 +166,7 @@ static held_fact fact_of(asking *a, int z) {
                        : t->no_sign     ? TF_HELD_UNSIGNED
                                         : TF_HELD_SIGNED,
                        any);
+  if (is_plainly_wide(a->wl, z)) return held_within(t, TF_HELD_WIDE, any);
   if (!a->fact && !(a->fact = calloc((size_t)a->wl->n_tensors, sizeof *a->fact)))
     return held_within(t, TF_HELD_WIDE, any);
   if (!a->fact[z].known) {

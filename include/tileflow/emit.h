@@ -144,6 +144,20 @@ TF_API void tf_emitted_free(tf_emitted *e);
  * return NULL. */
 TF_API double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o,
                              tf_diags *d);
+/* What a call of a kernel is expected to take, in cycles: a core by what its loops do; meanwhile
+ * the outermost memory, and the busiest of those between it and the core's caches. */
+typedef struct {
+  double busy, outer, inner;
+  const char *unsure; /* the kind of an op (scan, transposed, turned) of which fewer than half of
+                         drawn kernels took within a quarter of it; NULL: none */
+} tf_expected;
+/* False: the target expects nothing (all but cpu), or makes no kernel of the mapping; the latter
+ * with an error in d.  o->result: the model's counts of the mapping. */
+TF_API bool tf_emit_expected(const tf_tree *tree, const char *target, const tf_emit_options *o,
+                             tf_expected *e, tf_diags *d);
+/* The cycles of the call.  left: the part of what it moves that the cache below the outermost
+ * memory still has. */
+TF_API double tf_expected_cycles(const tf_expected *e, double left);
 /* How many times as many multiply-adds of `o->dtype` as of the architecture's words kernels begin
  * in a cycle, of the best instruction set that the options name; 1 where the target does not say,
  * or the options are wrong. */

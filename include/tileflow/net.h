@@ -82,6 +82,10 @@ typedef struct {
    * used since fit (a cache that keeps what was used last).  Words of which no group of the call
    * had use before come from the outermost. */
   double memory_cycles;
+  /* With a kernel of a target that says (cpu): what its call is expected to take, and the cycles of
+   * that where the cache has what it has; 0: not said. */
+  tf_expected expected;
+  double expected_cycles;
 } tf_net_group;
 
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost
@@ -103,10 +107,11 @@ typedef struct {
   /* The window covered all ops: by the costs found no cut into groups of max_ops is better; for
    * kernels (isa, latency) by what groups are expected to cost (docs/HOWTO-plan.md). */
   bool exact;
-  int64_t evals;      /* mappings evaluated */
-  int64_t candidates; /* distinct groups enumerated */
-  int64_t evaluated;  /* those of them that were mapped */
-  tf_stop stopped_by; /* EXHAUSTED; TIME: some search was skipped or cut short */
+  int64_t evals;          /* mappings evaluated */
+  int64_t candidates;     /* distinct groups enumerated */
+  int64_t evaluated;      /* those of them that were mapped */
+  tf_stop stopped_by;     /* EXHAUSTED; TIME: some search was skipped or cut short */
+  double expected_cycles; /* sum over the groups; 0: not said */
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the

@@ -46,8 +46,10 @@ bool tf_plan_tile_holds(const tf_plan *p, int t, int z) {
 /* The loops above every node.  False: out of memory or path too long. */
 static bool find_paths(tf_arena *a, tf_plan *p) {
   const tf_tree *t = p->tree;
+  const int n_dims = p->wl->n_dims;
   p->path = TF_ARRAY(a, tf_path, (size_t)t->n_nodes);
-  if (!p->path) return false;
+  p->over = TF_ARRAY(a, uint64_t, (size_t)t->n_nodes * (size_t)n_dims + 1);
+  if (!p->path || !p->over) return false;
   for (int i = 0; i < t->n_nodes; i++) {
     const tf_node *n = &t->nodes[i];
     if (n->parent < 0) continue;
@@ -60,9 +62,13 @@ static bool find_paths(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < above->n; k++)
       p->path[i].loops[k] = above->loops[k];
     p->path[i].temporal = above->temporal;
+    for (int d = 0; d < n_dims; d++)
+      p->over[i * n_dims + d] = p->over[n->parent * n_dims + d];
     for (int k = 0; k < own; k++) {
       p->path[i].loops[above->n + k] = p->first_loop[n->parent] + k;
-      if (up->loops[k].axis == TF_TEMPORAL) p->path[i].temporal |= UINT64_C(1) << (above->n + k);
+      const uint64_t at = UINT64_C(1) << (above->n + k);
+      if (up->loops[k].axis == TF_TEMPORAL) p->path[i].temporal |= at;
+      p->over[i * n_dims + up->loops[k].dim] |= at;
     }
   }
   return true;

@@ -111,6 +111,7 @@ typedef struct tf_plan {
   const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
   tf_ploop *loops;
   tf_path *path;   /* [node] loops strictly above it */
+  uint64_t *over;  /* [node * wl->n_dims + dim] of its path, positions of the loops over the dim */
   int *home_level; /* [tensor] */
   bool *retained;  /* [tensor] */
   int n_retains;

@@ -176,18 +176,20 @@ static void cover(const tf_eval *ev, int o, int l, tf_ival *v) {
   if (ev->plan->cuts && !wanders(ev, o, ev->plan->loops[l].dim) && v->len > all) v->len = all;
 }
 
-/* Range of op o (which leads at node n) after the first n_path loops of n's path. */
-static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int64_t *dg) {
+/* Range of op o (which leads at node n) after the loops of n's path. */
+static tf_ival led(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   int lead = p->lead[o], up = p->tree->nodes[lead].parent;
   tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(ev, o, d, up, dg);
   const tf_path *path = &p->path[n];
   bool first = ev->ever != TF_EVER_NOW;
-  for (int k = p->path[lead].n; k < n_path; k++) {
-    if (p->loops[path->loops[k]].dim != d) continue;
-    if (first) cover(ev, o, path->loops[k], &v);
+  const int from = p->path[lead].n;
+  uint64_t left = from < TF_MAX_PATH ? p->over[n * p->wl->n_dims + d] >> from << from : 0;
+  for (; left; left &= left - 1) {
+    const int l = path->loops[__builtin_ctzll(left)];
+    if (first) cover(ev, o, l, &v);
     first = false;
-    split(ev, o, path->loops[k], dg, &v);
+    split(ev, o, l, dg, &v);
   }
   return v;
 }
@@ -196,7 +198,7 @@ static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t
   const tf_plan *p = ev->plan;
   const tf_range_from from = tf_range_source(p->facts, o, d, n);
   switch (from.rule) {
-  case TF_BY_LOOPS: return led(ev, o, d, n, p->path[n].n, dg);
+  case TF_BY_LOOPS: return led(ev, o, d, n, dg);
   case TF_BY_READERS: return demanded(ev, o, from.of, n, dg);
   case TF_BY_LEADER: return dim_range(ev, from.of, d, n, dg);
   case TF_BY_EXTENT: break;
@@ -258,7 +260,7 @@ tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   tf_memo_begin(p);
-  tf_ival v = led(ev, o, pl->dim, pl->node, p->path[pl->node].n, dg);
+  tf_ival v = led(ev, o, pl->dim, pl->node, dg);
   for (int k = p->first_loop[pl->node]; k < p->first_loop[pl->node] + pl->slot; k++)
     if (p->loops[k].dim == pl->dim) split(ev, o, k, dg, &v);
   return v;

@@ -488,6 +488,39 @@ static const char two_products[] =
     "workload:\n  name: w\n  dims: {m: 32, n: 64, k: 64, l: 64}\n  ops:\n"
     "  - A[m,k] += X[m,l] * V[l,k]\n  - C[m,n] += A[m,k] * W[k,n]\n";
 
+/* What manifest.json of the mapping's kernel says of a call. */
+static double seconds_in_manifest(const tf_tree *t, const char *isa, tf_diags *d) {
+  static const char key[] = "\"kernel_seconds\": ";
+  tf_result r = {0};
+  tf_model *m = tf_model_new(t, d);
+  tf_emitted *e = m && tf_model_eval(m, NULL, &r)
+                      ? tf_emit(t, "cpu", &(tf_emit_options){.isa = isa, .result = &r}, d)
+                      : NULL;
+  const char *at = NULL;
+  for (int i = 0; e && i < e->n; i++)
+    if (!strcmp(e->file[i].name, "manifest.json")) at = strstr(e->file[i].text, key);
+  const double seconds = at ? atof(at + sizeof key - 1) : -1;
+  tf_emitted_free(e);
+  tf_model_free(m);
+  return seconds;
+}
+
+/* What a plan expects of a group is what its kernel's manifest says, less where the cache has what
+ * an earlier group made; the network's is the groups' sum. */
+static void check_expected(const test_case *e, const tf_net_plan *p, const char *isa) {
+  const double hz = e->spec->arch->clock_hz;
+  double sum = 0;
+  for (int i = 0; i < p->n; i++) {
+    const tf_net_group *g = &p->groups[i];
+    const double alone = tf_expected_cycles(&g->expected, 0), want = alone / hz;
+    CHECK_NEAR(seconds_in_manifest(g->tree, isa, e->d), want, 1e-5);
+    CHECK(g->expected_cycles > 0 && g->expected_cycles <= alone * (1 + 1e-12));
+    CHECK(g->expected_cycles >= g->expected.busy && g->expected.busy > 0);
+    sum += g->expected_cycles;
+  }
+  CHECK_NEAR(p->expected_cycles, sum, 1e-9);
+}
+
 /* The number of groups of the two products; what each is emitted from must have a kernel. */
 static int groups_of(const char *bandwidth, const char *isa, double limit) {
   static char arch[1 << 10];
@@ -501,6 +534,8 @@ static int groups_of(const char *bandwidth, const char *isa, double limit) {
     check_plan(&e, p);
     CHECK(p->exact && p->stopped_by == (limit > 0 ? TF_STOP_TIME : TF_STOP_EXHAUSTED));
   }
+  if (p && isa) check_expected(&e, p, isa);
+  if (p && !isa) CHECK(p->expected_cycles == 0);
   for (int i = 0; i < n && isa; i++)
     CHECK(tf_emit_cycles(p->groups[i].tree, "cpu", &(tf_emit_options){.isa = isa}, e.d) > 0);
   tf_net_plan_free(p);

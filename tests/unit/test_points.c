@@ -1,5 +1,6 @@
 /* Nests of the CPU that are no products: rows of a window's tile and what they cost, against slow
  * twins; and what sums down columns take before their rows. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,7 +210,225 @@ static void test_gone(void) {
   }
 }
 
+/* ---- what a call is expected to take, recounted from the text -------------------------------- */
+typedef struct {
+  double simple, access, quotient, root, trig, row;
+} recount;
+
+static const char *const part_names[] = {"simple", "access", "quotient", "root", "trig", "row"};
+
+static double calls_in(const char *text, const char *name) {
+  double n = 0;
+  for (; (text = strstr(text, name)); text += strlen(name))
+    n++;
+  return n;
+}
+
+/* What one vector of the statement does: operands in memory, and what stands outside of their
+ * indices. */
+static recount one_vector(const char *statement, size_t len) {
+  char outside[256] = "";
+  recount v = {.row = 0};
+  size_t n = 0;
+  int depth = 0;
+  for (size_t i = 0; i < len && n < sizeof outside - 1; i++) {
+    v.access += statement[i] == '[';
+    depth += (statement[i] == '[') - (statement[i] == ']');
+    if (!depth) outside[n++] = statement[i];
+  }
+  outside[n] = '\0';
+  v.simple = calls_in(outside, " + ") + calls_in(outside, " - ") + calls_in(outside, " * ") +
+             calls_in(outside, "greater_of(");
+  v.quotient = calls_in(outside, " / ");
+  v.root = calls_in(outside, "sqrtf(");
+  v.trig = calls_in(outside, "sinf(");
+  return v;
+}
+
+/* The whole of a kernel that is one nest of loops around one statement, of 16 lanes. */
+static recount recounted(const char *text) {
+  double runs = 1, last = 1;
+  const char *at = strstr(text, "static void run("), *statement = at ? strstr(at, " Y[") : NULL;
+  for (; at && statement && (at = strstr(at, "for (int64_t d_")) && at < statement; at++) {
+    runs *= last;
+    last = atof(strstr(at, " < ") + 3);
+  }
+  if (!statement) return (recount){.row = -1};
+  recount v = one_vector(statement, (size_t)(strchr(statement, ';') - statement));
+  const double vectors = runs * (double)(((int)last + 15) / 16);
+  return (recount){v.simple * vectors, v.access * vectors, v.quotient * vectors,
+                   v.root * vectors,   v.trig * vectors,   runs};
+}
+
+/* A part in manifest.json; 0: it is not there. */
+static double part_in(const char *manifest, const char *name) {
+  char key[32];
+  snprintf(key, sizeof key, "\"%s\": ", name);
+  const char *parts = strstr(manifest, "\"kernel_parts\""), *at = parts ? strstr(parts, key) : NULL;
+  return at ? atof(at + strlen(key)) : 0;
+}
+
+static const char *manifest_of(const tf_emitted *k) {
+  for (int f = 0; k && f < k->n; f++)
+    if (!strcmp(k->file[f].name, "manifest.json")) return k->file[f].text;
+  return "";
+}
+
+/* The case's kernel of the mapping, with the model's counts; *e: what is expected of it. */
+static tf_emitted *expect(test_case *c, const char *mapping, tf_expected *e) {
+  tf_tree *t = tf_tree_parse(mapping, (tf_loc){0}, c->spec->arch, c->spec->workload, c->d);
+  tf_result r;
+  tf_model *m = t ? tf_model_new(t, c->d) : NULL;
+  const tf_emit_options o = {.isa = "avx512", .result = &r};
+  const bool ok = m && tf_model_eval(m, NULL, &r) && tf_emit_expected(t, "cpu", &o, e, c->d);
+  tf_emitted *k = ok ? tf_emit(t, "cpu", &o, c->d) : NULL;
+  if (!CHECK(k)) case_complain(c->d);
+  tf_model_free(m);
+  tf_tree_free(t);
+  return k;
+}
+
+static const char units[] =
+    "architecture:\n  name: core\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 8}\n"
+    "  - {name: L1, capacity: 1 MiB, bandwidth: 32}\n  compute:\n"
+    "  - {name: u, ops: [mac, add, sub, mul, div, max, sqrt, sin, select], below: L1, mesh: [16, "
+    "2], rate: "
+    "%s}\n";
+
+/* The mapping that has all loops of the op, whose name is Y, in the inner memory. */
+static const char *all_inside(const tf_workload *wl) {
+  static page map;
+  map = (page){.len = 0};
+  say(&map, "DRAM\n  L1 for");
+  for (int d = 0; d < wl->n_dims; d++)
+    say(&map, " %s=%d", wl->dims[d].name, (int)wl->dims[d].extent);
+  say(&map, "\n    op Y\n");
+  return map.text;
+}
+
+static void test_expected_maps(void) {
+  static const char *const maps[] = {"X[m,n] + A[n] * X[m,n]", "sqrt(X[m,n]) - 2",
+                                     "max(X[m,n], B[m]) * sin(X[m,n])", "X[m,n] / (A[n] + 1)"};
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    page arch = {.len = 0}, p = {.len = 0};
+    tf_expected x;
+    say(&arch, units, "1");
+    say(&p, "workload:\n  name: w\n  dims: {m: 12, n: 160}\n  ops:\n  - \"Y[m,n] = %s\"\n",
+        maps[i]);
+    test_case e = case_of(arch.text, p.text);
+    tf_emitted *k = expect(&e, "DRAM\n  L1 for m=12 n=10 spatial n=16@x\n    op Y\n", &x);
+    const char *text = text_of(k), *manifest = manifest_of(k);
+    const recount all = text ? recounted(text) : (recount){.row = -1};
+    const double want[] = {all.simple, all.access, all.quotient, all.root, all.trig, all.row};
+    for (size_t n = 0; text && n < sizeof want / sizeof *want; n++)
+      if (!CHECK_NEAR(part_in(manifest, part_names[n]), want[n], 1e-5))
+        fprintf(stderr, "%s of %s\n", part_names[n], maps[i]);
+    tf_emitted_free(k);
+    case_drop(&e);
+  }
+}
+
+/* However little the parts of a product are expected to take, its multiply-adds that are not by the
+ * padding take the units' time: here of units so slow that it is all. */
+static void test_expected_at_least(void) {
+  enum { P = 7, R = 3, C = 4, K = 16, STEP = 2 };
+  int64_t inside = 0;
+  for (int p = 0; p < P; p++)
+    for (int r = 0; r < R; r++)
+      inside += STEP * p + r - 1 >= 0 && STEP * p + r - 1 < STEP * P - 2;
+  page arch = {.len = 0}, w = {.len = 0}, map = {.len = 0};
+  tf_expected x = {0};
+  say(&arch, units, "0.001");
+  say(&w,
+      "workload:\n  name: w\n  dims: {k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n"
+      "    I: {shape: [%d, %d, %d], pad: [0, 2, 2]}\n  ops:\n"
+      "  - \"O[k,p,q] += I[c, %d*p + r - 1, %d*q + s - 1] * F[k,c,r,s]\"\n",
+      K, P, P, C, R, R, C, STEP * P - 2, STEP * P - 2, STEP, STEP);
+  say(&map, "DRAM\n  L1 for p=%d q=%d c=%d r=%d s=%d spatial k=16@x\n    op O\n", P, P, C, R, R);
+  test_case e = case_of(arch.text, w.text);
+  tf_emitted *k = expect(&e, map.text, &x);
+  CHECK_NEAR(x.busy, (double)(inside * inside * C * K) / (16 * 2 * 0.001), 1e-9);
+  CHECK(inside < P * R && tf_expected_cycles(&x, 0) >= x.busy);
+  tf_emitted_free(k);
+  case_drop(&e);
+}
+
+/* Kinds of which kernels rarely take what is expected, and what is like them. */
+static void test_unsure(void) {
+  static const struct {
+    int line;
+    const char *dims, *op, *kind;
+  } rows[] = {
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] += select(u <= n, X[m,u], 0)", "scan"},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] max= select(u <= m, X[u,n], -inf)", "scan"},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[m,n] += select(n <= m, Q[m,u] * X[n,u], 0)", ""},
+      {__LINE__, "m: 16, n: 16", "Y[n,m] = X[m,n] + B[n]", "turned"},
+      {__LINE__, "m: 16, n: 16", "Y[m,n] = X[m,n] + B[m]", ""},
+      {__LINE__, "m: 16, n: 16, u: 16", "Y[n,m] += X[m,u] * W[u,n]", ""},
+      {__LINE__, "m: 16, n: 16, c: 8, r: 2, s: 2", "Y[2*m + r,2*n + s] += X[c,m,n] * W[c,r,s]",
+       "transposed"},
+      {__LINE__, "m: 16, n: 16, c: 8, r: 2, s: 2", "Y[m,n] += X[c,m + r,n + s] * W[c,r,s]", ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    page arch = {.len = 0}, w = {.len = 0};
+    say(&arch, units, "1");
+    say(&w, "workload:\n  name: w\n  dims: {%s}\n  ops:\n  - \"%s\"\n", rows[i].dims, rows[i].op);
+    test_case e = case_of(arch.text, w.text);
+    tf_expected x = {0};
+    tf_emitted *k = expect(&e, all_inside(e.spec->workload), &x);
+    CHECK_ROW_TEXT(&rows[i], x.unsure ? x.unsure : "", rows[i].kind);
+    CHECK_ROW(&rows[i],
+              (strstr(manifest_of(k), "\"kernel_unsure\"") != NULL) == (x.unsure != NULL));
+    tf_emitted_free(k);
+    case_drop(&e);
+  }
+}
+
+/* The kinds of docs/results/cpu-predicted.csv and how many kernels of each came within a quarter,
+ * as the rows of arch-specs/cores/fitted.csv have them: all kinds of which fewer than half did. */
+static void test_unsure_figures(void) {
+  struct {
+    char name[32];
+    int drawn, within;
+  } kinds[32] = {{"", 0, 0}};
+  char line[1024], name[32], fitted[1 << 16] = "";
+  double ratio;
+  int n = 0, rare = 0;
+  FILE *in = fopen("docs/results/cpu-predicted.csv", "r");
+  while (in && fgets(line, sizeof line, in)) {
+    if (sscanf(line, "%*[^,],%31[^,],", name) != 1 || !strcmp(name, "kind")) continue;
+    ratio = atof(strrchr(line, ',') + 1);
+    int k = 0;
+    while (k < n && strcmp(kinds[k].name, name) != 0)
+      k++;
+    if (!CHECK(k < 32)) break;
+    if (k == n) snprintf(kinds[n++].name, sizeof kinds->name, "%s", name);
+    kinds[k].drawn++;
+    kinds[k].within += ratio <= 1.25 && ratio >= 1 / 1.25;
+  }
+  if (in) fclose(in);
+  CHECK_I64(n, 15);
+  in = fopen("arch-specs/cores/fitted.csv", "r");
+  if (in) fitted[fread(fitted, 1, sizeof fitted - 1, in)] = '\0', fclose(in);
+  for (int k = 0; k < n; k++) {
+    if (2 * kinds[k].within >= kinds[k].drawn) continue;
+    char key[64] = "expect/kinds.c,KIND_", *at = key + strlen(key);
+    for (const char *c = kinds[k].name; *c; c++)
+      *at++ = (char)(*c - 'a' + 'A');
+    snprintf(at, 3, "],");
+    const char *row = strstr(fitted, key);
+    if (CHECK(row))
+      CHECK_NEAR(atof(row + strlen(key)), (double)kinds[k].within / kinds[k].drawn, 1e-9);
+    rare++;
+  }
+  CHECK_I64(rare, 3);
+}
+
 int main(void) {
+  test_expected_maps();
+  test_expected_at_least();
+  test_unsure();
+  test_unsure_figures();
   test_windows();
   test_gone();
   test_asked();

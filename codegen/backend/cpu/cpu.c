@@ -2,6 +2,7 @@
  * micro-kernels. */
 #include "codegen/backend/cpu/cpu.h"
 
+#include "codegen/backend/cpu/expect/expect.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
@@ -36,17 +37,34 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return true;
 }
 
-static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+/* The kernel of the best instruction set that the options name; NULL: an error. */
+static ir_program *kernel_of(const tf_tree *tree, const tf_emit_options *o,
+                             const tf_micro_isa **isa, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_machine machine;
-  if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return -1;
+  if (!machine_of(o, &machine, d) || !tf_micro_isas(o, isas, d)) return NULL;
+  *isa = isas[0];
   machine = tf_cpu_machine(isas[0], machine.data, tree->workload);
   machine.choices = o->choices;
-  ir_program *p = lower_kernel(tree, &tf_target_cpu.lower, &machine, d);
-  const double cycles = p ? tf_cost(p, isas[0]) : -1;
+  return lower_kernel(tree, &tf_target_cpu.lower, &machine, d);
+}
+
+static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isa;
+  ir_program *p = kernel_of(tree, o, &isa, d);
+  const double cycles = p ? tf_cost(p, isa) : -1;
   if (p && cycles < 0) tf_out_of_memory(d);
   ir_free(p);
   return cycles;
+}
+
+static bool expected_of(const tf_tree *tree, const tf_emit_options *o, tf_expected *e,
+                        tf_diags *d) {
+  const tf_micro_isa *isa;
+  ir_program *p = kernel_of(tree, o, &isa, d);
+  const bool ok = p && (cpu_expected(p, isa, o->result, e) || tf_out_of_memory(d));
+  ir_free(p);
+  return ok;
 }
 
 /* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups
@@ -77,6 +95,7 @@ const tf_target tf_target_cpu = {
     .machine = machine_of,
     .print = tf_cpu_print,
     .cycles = cycles_of,
+    .expected = expected_of,
     .rate = rate_of,
     .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO,
     .run = ir_run,

@@ -1,5 +1,6 @@
 /* Sums over the settings of a component's loops, loop by loop from the outside.  Equal settings of
  * a loop are counted together; those near a border, or of instances that may share, one by one. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -12,6 +13,9 @@ enum {
   TF_EVERY_SETTING = 8 /* up to so many settings of a loop are all visited */
 };
 
+/* The positions before k. */
+static uint64_t below(int k) { return k < TF_MAX_PATH ? (UINT64_C(1) << k) - 1 : ~UINT64_C(0); }
+
 /* Whether the entry before differs between settings of spatial loop k: some temporal loop starts
  * over and splits a partial tile, so that its last setting is not the same in all instances. */
 static bool uneven_before(const tf_summing *e, int k) {
@@ -19,11 +23,12 @@ static bool uneven_before(const tf_summing *e, int k) {
   const tf_path *path = &p->path[e->s->node];
   bool above = e->h && k < e->n_above;
   uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
-  for (int j = 0; j < k; j++)
-    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 &&
-        e->ev->trip[path->loops[j]] > 1 &&
-        tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
+  for (uint64_t left = anew & e->comp->loops & below(k); left; left &= left - 1) {
+    const int l = path->loops[__builtin_ctzll(left)];
+    if (p->loops[l].op >= 0 && e->ev->trip[l] > 1 &&
+        tf_loop_range(e->ev, l, e->w->cur).len % tf_step(e->ev, l))
       return true;
+  }
   return false;
 }
 
@@ -32,11 +37,12 @@ static bool uneven_before(const tf_summing *e, int k) {
 static bool uneven_each(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
-  for (int j = 0; j < k; j++)
-    if (e->each >> j & 1 &&
-        ((e->ev->parts && e->ev->parted[path->loops[j]]) ||
-         tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j])))
+  for (uint64_t left = e->each & below(k); left; left &= left - 1) {
+    const int l = path->loops[__builtin_ctzll(left)];
+    if ((e->ev->parts && e->ev->parted[l]) ||
+        tf_loop_range(e->ev, l, e->w->cur).len % tf_step(e->ev, l))
       return true;
+  }
   return false;
 }
 
@@ -346,8 +352,8 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const tf_path *path = &p->path[e->s->node];
   visit(e);
   bool any = (p->cuts || e->ev->parts) && e->single & e->comp->loops;
-  while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
-    k++;
+  const uint64_t left = e->comp->loops & ~(any ? e->single : 0) & below(path->n) & ~below(k);
+  k = left ? __builtin_ctzll(left) : path->n;
   if (!goes_on(e)) return;
   if (e->h && !e->armed && k >= e->n_above) {
     in_run(e, mult, border);
@@ -558,14 +564,23 @@ static bool find_comp(tf_summing *e, enum tf_over over) {
   return true;
 }
 
+/* A sum that has not begun.  Of its spots, which are long, only what the path uses is cleared. */
+static void clear(tf_summing *e, const tf_path *path) {
+  memset(e, 0, offsetof(tf_summing, here));
+  memset(e->here.digit, 0, (size_t)path->n * sizeof *e->here.digit);
+  memset(e->here.slack, 0, (size_t)path->n * sizeof *e->here.slack);
+}
+
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps,
                  enum tf_over over, tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;
   const tf_slice *prev = c && keeps ? &ev->plan->slices[c->prev] : NULL;
   tf_words sum = one(prev != NULL);
+  tf_summing e;
   for (int i = 0; i < n; i++) {
-    tf_summing e = {.ev = ev, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
+    clear(&e, &ev->plan->path[s->node]);
+    e.ev = ev, e.w = w, e.s = s, e.prev = prev, e.c = c, e.comp = &comp[i], e.ok = true;
     if (!find_comp(&e, over) || !multiply(&sum, &e.sum)) return false;
   }
   out->kept = sum.kept;

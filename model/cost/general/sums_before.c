@@ -65,20 +65,29 @@ static void set_own(tf_summing *e) {
       prv[own->loops[k]] = last_not_skipped(e, e->prev->node, k, e->comp->prev_loops, prv);
 }
 
+/* All positions of the path. */
+static uint64_t all_of(const tf_path *path) {
+  return path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
+}
+
 /* Sets the loops of s's path. */
 static void set_path(tf_summing *e) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   const int64_t *cur = e->w->cur;
   int64_t *prv = e->w->prv;
   int from = e->back ? e->n_above : 0;
-  for (int k = 0; k < path->n; k++)
-    if (e->comp->loops >> k & 1) prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
+  const uint64_t loops = e->comp->loops & all_of(path), anew = loops & e->zero & path->temporal;
+  for (uint64_t left = loops; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left);
+    prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
+  }
   if (e->back) tf_retain_stand(e->ev, e->h, &e->there, prv);
-  for (int k = from; k < path->n; k++)
-    if ((e->comp->loops & e->zero & path->temporal) >> k & 1)
-      prv[path->loops[k]] = last_not_skipped(e, e->s->node, k, e->comp->loops, prv);
-  for (int k = 0; k < path->n; k++)
-    if ((e->comp->loops & ~path->temporal) >> k & 1) e->ev->irregular |= idle_before(e, k);
+  for (uint64_t left = from < TF_MAX_PATH ? anew >> from << from : 0; left; left &= left - 1) {
+    const int k = __builtin_ctzll(left);
+    prv[path->loops[k]] = last_not_skipped(e, e->s->node, k, e->comp->loops, prv);
+  }
+  for (uint64_t left = loops & ~path->temporal; left; left &= left - 1)
+    e->ev->irregular |= idle_before(e, __builtin_ctzll(left));
 }
 
 void tf_before_set(tf_summing *e) {

@@ -88,14 +88,71 @@ bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_res
   return tf_cost_parts(p, isa, part);
 }
 
-double cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r) {
-  enum { CALL = 610, APART = 3 };
-  double part[CPU_EXPECT_PARTS], busy = CALL, moves = 0;
-  if (!cpu_expect_parts(p, isa, r, part)) return -1;
+/* Of the settings of the dims of an index, the part at which it lies inside the tensor: a kernel
+ * may leave out the others. */
+static double inside(const tf_workload *wl, const tf_ref *ref, int r) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  const tf_index *x = &ref->index[r];
+  if (!z->pad[r]) return 1;
+  if (x->n_terms < 1 || x->n_terms > 2) return 0;
+  const tf_term one = x->terms[0], two = x->terms[x->n_terms - 1];
+  const int64_t n = wl->dims[one.dim].extent, m = x->n_terms > 1 ? wl->dims[two.dim].extent : 1;
+  int64_t in = 0;
+  for (int64_t i = 0; i < n * m; i++) {
+    const int64_t at = x->c + one.coef * (i / m) + two.coef * (i % m);
+    in += at >= z->lo[r] && at < z->lo[r] + z->extent[r];
+  }
+  return (double)in / (double)(n * m);
+}
+
+/* The multiply-adds of float32 of the op that no kernel can do without; 0: not told. */
+static double multiplies(const ir_program *p, const tf_result *r, int o) {
+  const tf_workload *wl = p->tree->workload;
+  const tf_op *op = &wl->ops[o];
+  double all = (double)r->ops[o].points;
+  if (op->kinds != 1u << TF_K_MAC || width(p, op->out) < 1 || tf_workload_masked(wl)) return 0;
+  for (int i = 0; i < op->n_reads; i++) {
+    const int z = op->reads[i].tensor;
+    if (width(p, z) < 1) return 0;
+    for (int k = 0; k < wl->tensors[z].rank; k++)
+      all *= inside(wl, &op->reads[i], k);
+  }
+  return all;
+}
+
+/* Cycles in which the units do them. */
+static double multiplying(const ir_program *p, const tf_result *r) {
+  const tf_arch *a = p->tree->arch;
+  double cycles = 0;
+  for (int o = 0; o < p->tree->workload->n_ops; o++) {
+    const tf_unit *u = &a->units[r->ops[o].unit];
+    double rate = u->rate * (double)(u->mesh[0] * u->mesh[1]);
+    for (int l = 0; l <= u->below; l++)
+      rate *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+    cycles += multiplies(p, r, o) / rate;
+  }
+  return cycles;
+}
+
+bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result *r,
+                  tf_expected *e) {
+  enum { CALL = 610 };
+  double part[CPU_EXPECT_PARTS];
+  if (!cpu_expect_parts(p, isa, r, part)) return false;
+  *e = (tf_expected){.busy = CALL,
+                     .outer = cycles_each[TF_COST_PARTS] * part[TF_COST_PARTS],
+                     .unsure = cpu_expect_unsure(p->tree->workload)};
   for (int i = 0; i < TF_COST_PARTS; i++)
-    busy += cycles_each[i] * part[i];
-  for (int i = TF_COST_PARTS; i < CPU_EXPECT_PARTS; i++)
-    moves = fmax(moves, cycles_each[i] * part[i]);
-  /* the longer of both, and more where they are alike, as neither hides all of the other */
-  return pow(pow(busy, APART) + pow(moves, APART), 1.0 / APART);
+    e->busy += cycles_each[i] * part[i];
+  e->busy = fmax(e->busy, multiplying(p, r));
+  for (int i = TF_COST_PARTS + 1; i < CPU_EXPECT_PARTS; i++)
+    e->inner = fmax(e->inner, cycles_each[i] * part[i]);
+  return true;
+}
+
+/* The longer of both, and more where they are alike, as neither hides all of the other. */
+double tf_expected_cycles(const tf_expected *e, double left) {
+  enum { APART = 3 };
+  const double moves = fmax((1 - left) * e->outer, e->inner);
+  return pow(pow(e->busy, APART) + pow(moves, APART), 1.0 / APART);
 }

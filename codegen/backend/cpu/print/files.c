@@ -536,8 +536,11 @@ void c_manifest_end(FILE *out, const c_package *k) {
 /* What a call is expected to take, and of what. */
 static void manifest_expected(FILE *out, const c_package *k) {
   double part[CPU_EXPECT_PARTS];
-  const double cycles = cpu_expected(k->p, k->isa, k->o->result);
-  if (cycles < 0 || !cpu_expect_parts(k->p, k->isa, k->o->result, part)) return;
+  tf_expected e;
+  if (!cpu_expected(k->p, k->isa, k->o->result, &e) ||
+      !cpu_expect_parts(k->p, k->isa, k->o->result, part))
+    return;
+  const double cycles = tf_expected_cycles(&e, 0);
   fprintf(out, ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n  \"kernel_parts\": {",
           cycles, cycles / k->p->tree->arch->clock_hz);
   bool any = false;
@@ -545,6 +548,7 @@ static void manifest_expected(FILE *out, const c_package *k) {
     if (part[i] > 0)
       fprintf(out, "%s\"%s\": %.6g", any ? ", " : "", cpu_expect_names[i], part[i]), any = true;
   fputc('}', out);
+  if (e.unsure) fprintf(out, ",\n  \"kernel_unsure\": \"%s\"", e.unsure);
 }
 
 void c_manifest(FILE *out, const c_package *k) {
