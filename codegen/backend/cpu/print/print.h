@@ -169,6 +169,12 @@ bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_together(c_printer *c, const ir_stmt *s);
 
+/* A map of a product's sums that its tiles compute: prints its type and functions before the
+ * kernel, unless they are there already, and says what they are called; and `map`, where what it
+ * takes is at the point, with its steps along the dim of a tile's rows (or channels). */
+tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]);
+void c_map_places(c_printer *c, const ir_stmt *product, int rows);
+
 /* window.c: sums and maxima over small windows (nest.window), and their maps. */
 void c_window_nest(c_printer *c, const ir_stmt *s);
 
