@@ -107,8 +107,6 @@ typedef struct {
       most_cycles; /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
   int64_t *work;   /* of tf_emit_cycles: the instructions of a program that it looks at are added;
                       NULL: not asked */
-  bool *in_tiles;  /* of tf_emit_cycles: [n_ops] set for ops that the tiles of the op before compute,
-                      on sums in registers; NULL: not asked */
   const char *settled;     /* of tf_emit_settled, where the mapping is from it; NULL: the mapping is
                               kept as it is */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not stated */

@@ -1,7 +1,6 @@
 /* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel
  * promises. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -41,18 +40,6 @@ bool net_see(net_planning *s) {
   return true;
 }
 
-/* Cycles that the model counts of ops which tiles of the op before compute: it takes one op after
- * the other, and each of these reads sums again that are in registers there.  (Measured with
- * AVX-512 on one core of a Zen 5: sums of 32 x 256 to uint8, a pass by itself 5 cycles a vector, in
- * the tile 2.) */
-static double beside_sums(const tf_planned *p, int n_ops, const bool *in_tiles) {
-  const double spared = 0.6;
-  double cycles = 0;
-  for (int i = 0; i < n_ops; i++)
-    if (in_tiles[i]) cycles += spared * p->result.ops[i].cycles;
-  return cycles;
-}
-
 /* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's
  * cycles. */
 static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel,
@@ -61,15 +48,10 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   const double value = tf_objective_value(c->o->objective, &f);
   *kernel = 0;
   if (!net_has_kernels(c)) return value;
-  bool *in_tiles = calloc((size_t)x->group->workload->n_ops, sizeof *in_tiles);
-  if (!in_tiles) return INFINITY;
-  *kernel = tf_emit_cycles(
-      p->tree, c->o->target,
-      &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype, .in_tiles = in_tiles}, d);
-  const double spared = beside_sums(p, x->group->workload->n_ops, in_tiles);
-  free(in_tiles);
+  *kernel = tf_emit_cycles(p->tree, c->o->target,
+                           &(tf_emit_options){.isa = c->o->isa, .dtype = c->o->dtype}, d);
   if (*kernel < 0) return INFINITY;
-  return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value - spared, *kernel);
+  return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value, *kernel);
 }
 
 /* Whether the group must have a kernel, however late it is: an op, of which the model's formulas

@@ -36,14 +36,6 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return true;
 }
 
-/* Marks the ops that tiles of products compute. */
-static void mark_maps(const ir_body *b, bool *in_tiles) {
-  for (int i = 0; i < b->n; i++) {
-    mark_maps(&b->s[i]->body, in_tiles);
-    if (b->s[i]->kind == IR_NEST && cpu_of(b->s[i])->map_of) in_tiles[b->s[i]->op] = true;
-  }
-}
-
 static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   ir_machine machine;
@@ -53,7 +45,6 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   ir_program *p = lower_kernel(tree, &tf_target_cpu.lower, &machine, d);
   const double cycles = p ? tf_cost(p, isas[0]) : -1;
   if (p && cycles < 0) tf_out_of_memory(d);
-  if (p && o->in_tiles) mark_maps(&p->body, o->in_tiles);
   ir_free(p);
   return cycles;
 }
