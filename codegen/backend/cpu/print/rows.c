@@ -427,6 +427,8 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
   const int dim = op->dims[op->n_out_dims - 1];
   const ir_type to = c_buffer(c, op, -1)->type;
   fprintf(c->out,
+          "#if defined(__GNUC__) /* a tile has as many calls as vectors */\n"
+          "__attribute__((always_inline))\n#endif\n"
           "static inline void %s_store%s(const %s *of, %s *c, vec v_%s, int64_t i, int64_t j%s) {\n"
           "  (void)of, (void)i, (void)j;\n",
           name, part ? "_part" : "", name, c_type(to),
@@ -439,12 +441,13 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
             i, moves ? " + " : "[", i, moves ? " + j" : "]", moves && part ? ", rest" : "");
     c->steady |= UINT64_C(1) << i;
   }
-  fprintf(c->out, "  %s%s(c, ", stores(to), part ? "_part" : "");
+  if (part) fprintf(c->out, "  %s lane[LANES];\n", c_type(to));
+  fprintf(c->out, "  %s(%s, ", stores(to), part ? "lane" : "c");
   c->row_of = dim;
   c->in_row = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
   vector_value(c, op, op->n_expr - 1, -1, part);
   c->in_row = c->steady = 0;
-  fputs(part ? ", rest);\n}\n" : ");\n}\n", c->out);
+  fputs(part ? ");\n  memcpy(c, lane, (size_t)rest);\n}\n" : ");\n}\n", c->out);
 }
 
 tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]) {
