@@ -249,7 +249,8 @@ static void print_by_element(FILE *out, const shape *s) {
 static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
-    fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
+    if (!s->map.name) /* bytes rarely reach into a second line */
+      fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
     fputs("    FETCH(", out), in_c(out, s, piece(s, i) - 1), fputs(" + j * c_n, 1);\n", out);
   }
   fputs("  }\n", out);

@@ -387,7 +387,9 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
+  if (e == c->round_last)
+    vector_value(c, op, e->arg[0], skip, part);
+  else if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
     fputs("vec_splat(", c->out), c_part(c, op, i), fputc(')', c->out);
   else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
     vector_choice(c, op, e, skip, part);
@@ -413,6 +415,23 @@ void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part) {
   with_steady(c, s, dim);
   vector_value(c, op, op->n_expr - 1, s->nest.divides, part);
   without_steady(c);
+}
+
+/* The rounding of the op that limits by whole numbers alone follow: it may as well be done last, as
+ * what is stored becomes a whole number, and numbers between whole ones stay there.  NULL: there is
+ * none. */
+static const tf_expr *last_rounding(const tf_op *op) {
+  const tf_expr *e = &op->expr[op->n_expr - 1];
+  bool most = false, least = false;
+  while (e->what == TF_X_CALL && (e->call == TF_K_MIN || e->call == TF_K_MAX)) {
+    const int number = c_number_of(op, e);
+    if (number < 0) return NULL;
+    const double limit = op->expr[e->arg[number]].number;
+    if (limit < INT8_MIN || limit > UINT8_MAX || limit != (int)limit) return NULL;
+    *(e->call == TF_K_MIN ? &most : &least) = true;
+    e = &op->expr[e->arg[number == 0]];
+  }
+  return most && least && e->what == TF_X_CALL && e->call == TF_K_ROUND ? e : NULL;
 }
 
 /* ---- maps of a product's sums --------------------------------------------------------------- */
@@ -442,11 +461,16 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
     c->steady |= UINT64_C(1) << i;
   }
   if (part) fprintf(c->out, "  %s lane[LANES];\n", c_type(to));
-  fprintf(c->out, "  %s(%s, ", stores(to), part ? "lane" : "c");
+  c->round_last = last_rounding(op);
+  fprintf(c->out, "  %s(%s, ",
+          !c->round_last  ? stores(to)
+          : to == IR_U8 ? "vec_near_u8"
+                        : "vec_near_i8",
+          part ? "lane" : "c");
   c->row_of = dim;
   c->in_row = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
   vector_value(c, op, op->n_expr - 1, -1, part);
-  c->in_row = c->steady = 0;
+  c->in_row = c->steady = 0, c->round_last = NULL;
   fputs(part ? ");\n  memcpy(c, lane, (size_t)rest);\n}\n" : ");\n}\n", c->out);
 }
 
