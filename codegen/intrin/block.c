@@ -101,7 +101,8 @@ bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
     if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part &&
-        o->rounds == t.rounds && o->map.name == t.map.name && o->prefetches == t.prefetches && o->lays == t.lays)
+        o->rounds == t.rounds && o->map.name == t.map.name && o->prefetches == t.prefetches &&
+        o->lays == t.lays)
       return true;
   }
   if (!TF_GROW(u->tiles, u->n_tiles)) return false;
@@ -194,11 +195,12 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
             name,
             t->prefetches ? ", prefetch.from + (uintptr_t)p * prefetch.each, prefetch.each" : "");
   else
-    fprintf(out,
-            "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s%s);\n"
-            "    }\n",
-            name, column, t->prefetches ? ", prefetch.from, prefetch.each" : "",
-            t->map.name ? ", map, i, j" : "");
+    fprintf(
+        out,
+        "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s%s);\n"
+        "    }\n",
+        name, column, t->prefetches ? ", prefetch.from, prefetch.each" : "",
+        t->map.name ? ", map, i, j" : "");
 }
 
 /* The first panel, where each tile computes the rows of a for the next one.  `after`: rows of the

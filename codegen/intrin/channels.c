@@ -386,7 +386,8 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
           s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "");
   map_argument(out, s);
-  fprintf(out, "%s%s", s->of && !s->dense ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+  fprintf(out, "%s%s", s->of && !s->dense ? "" : "  (void)c_p;\n",
+          s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -442,8 +443,7 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
               "%lld, c_n, c_p, n, add%s%s%s%s)%s;\n",
               (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name,
-              (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, map,
-              after);
+              (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, map, after);
   }
   return true;
 }

@@ -168,13 +168,12 @@ static const char bytes_16[] =
     "  _mm_storeu_si128((void *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
     "}\n";
 /* Of numbers within the type's limits, of which it stores the nearest whole ones, ties to even. */
-static const char near_8[] =
-    "static inline void vec_near_%c8(%s *p, vec v) {\n"
-    "  const __m256i all = _mm256_cvtps_epi32(v);\n"
-    "  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), "
-    "_mm256_extracti128_si256(all, 1));\n"
-    "  _mm_storel_epi64((void *)p, _mm_pack%s_epi16(words, words));\n"
-    "}\n";
+static const char near_8[] = "static inline void vec_near_%c8(%s *p, vec v) {\n"
+                             "  const __m256i all = _mm256_cvtps_epi32(v);\n"
+                             "  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), "
+                             "_mm256_extracti128_si256(all, 1));\n"
+                             "  _mm_storel_epi64((void *)p, _mm_pack%s_epi16(words, words));\n"
+                             "}\n";
 static const char near_16[] = "static inline void vec_near_%c8(%s *p, vec v) {\n"
                               "  _mm_storeu_si128((void *)p, "
                               "_mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)));\n"

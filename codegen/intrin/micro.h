@@ -178,9 +178,9 @@ void tf_micro_vector_choices(FILE *out);
 /* `vec vec_round(vec)`: to whole numbers, ties to even. */
 void tf_micro_vector_round(FILE *out, const tf_micro_isa *isa);
 /* Whether its vectors take in bytes, as those of so many lanes do; and where they do, `vec
- * vec_of_u8(const uint8_t *)`, `void vec_to_u8(uint8_t *, vec)` of whole numbers that uint8 holds, `void
- * vec_near_u8(uint8_t *, vec)` of the nearest ones to numbers within its limits, the first two
- * with _part, which touch n bytes alone; loads of selected lanes as u8_lanes and so on
+ * vec_of_u8(const uint8_t *)`, `void vec_to_u8(uint8_t *, vec)` of whole numbers that uint8 holds,
+ * `void vec_near_u8(uint8_t *, vec)` of the nearest ones to numbers within its limits, the first
+ * two with _part, which touch n bytes alone; loads of selected lanes as u8_lanes and so on
  * (lanes.c); the same of int8; whole_lanes and store_whole_lanes of int32 that float32 holds. */
 enum { TF_MICRO_BYTES_LANES = 8 };
 bool tf_micro_takes_bytes(const tf_micro *u);
@@ -325,8 +325,8 @@ typedef struct {
                     by side */
   bool prefetches; /* prefetches what the next panels hold: two more arguments */
   bool rounds; /* c is of the type that the kernel leaves, and the sums are stored, never added */
-  tf_micro_map map; /* of sums of rows of channels: `const NAME *map` is then the last argument; i is
-                     * the channel, and j is 0 */
+  tf_micro_map map; /* of sums of rows of channels: `const NAME *map` is then the last argument; i
+                     * is the channel, and j is 0 */
   const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
   /* k ends in a window of so many rows and columns (0: it has none), of which tiles leave out the
    * positions beyond the borders of an element's column and, joined, of its row; rows that are not

@@ -212,7 +212,8 @@ static void leave_as_map(FILE *out, const tf_tile *t) {
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
       const int column = j * t->lanes;
-      fprintf(out, "  %s_store%s(&of, c + %d * c_m + %d, %s_cvtepi32_ps(c%d_%d), row + %d, column + %d",
+      fprintf(out,
+              "  %s_store%s(&of, c + %d * c_m + %d, %s_cvtepi32_ps(c%d_%d), row + %d, column + %d",
               name, cut(t, j) ? "_part" : "", i, column, t->mm, i, j, i, column);
       if (cut(t, j)) fprintf(out, ", %d", t->part);
       fputs(");\n", out);

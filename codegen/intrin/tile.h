@@ -10,14 +10,14 @@ typedef struct {
   int lanes;
   int rows, across; /* rows of elements, vectors across */
   int part;         /* lanes of the last, partial vector; 0: it is whole */
-  bool rounds;    /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
-                   * nothing is added later */
+  bool rounds; /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
+                * nothing is added later */
   tf_micro_map map; /* they are stored as it makes them, likewise: three more arguments at the end,
                      * `map`, the tile's first row and its first column */
   const char *mm;   /* with a map: prefix of the instruction set's intrinsics */
-  int unroll;     /* steps of k written out in the loop; 1: one */
-  int prefetches; /* above 0: it prefetches a line in every so many steps: two more arguments, the
-               address and the bytes to advance each time */
+  int unroll;       /* steps of k written out in the loop; 1: one */
+  int prefetches;   /* above 0: it prefetches a line in every so many steps: two more arguments, the
+                 address and the bytes to advance each time */
   int lays; /* above 0: in every so many steps it lays a row (or group of rows) of the next panel,
              * whole vectors, side by side: four more arguments, where it stands, from row to row,
              * where to, and how many */

@@ -91,8 +91,7 @@ static void dump_product(const dump *d, const ir_stmt *s) {
     fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n,
             p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
   if (cpu_of(s)->rounds_for) fputs(", sums leave it rounded", d->out);
-  if (cpu_of(s)->map)
-    fprintf(d->out, ", sums leave it as %s", d->wl->ops[cpu_of(s)->map->op].name);
+  if (cpu_of(s)->map) fprintf(d->out, ", sums leave it as %s", d->wl->ops[cpu_of(s)->map->op].name);
 }
 
 /* Prints its prefetches; "next" for those of a later iteration. */

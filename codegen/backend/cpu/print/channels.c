@@ -254,7 +254,8 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product 
   return step;
 }
 
-/* Where the sums go: as they are, as what a map makes of them, or rounded to where a statement behind would copy them. */
+/* Where the sums go: as they are, as what a map makes of them, or rounded to where a statement
+ * behind would copy them. */
 static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op];
   return cpu_of(s)->rounds_for ? cpu_of(s)->rounds_for->save.to : c->p->buffer_of[op->out];

@@ -38,7 +38,7 @@ struct c_printer {
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that are in s_<output>_<number of the read> */
   const tf_op *steady_of;
-  int row_of;      /* dim along which vectors run */
+  int row_of;                /* dim along which vectors run */
   const tf_expr *round_last; /* a rounding that what is stored has; NULL: none */
   uint64_t in_row; /* tensors that are in v_<name>, bit by number mod 64 (rows have fewer) */
   int64_t *held; /* [buffer] kept: offset in words, in its part of the workspace, of the description

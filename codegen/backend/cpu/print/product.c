@@ -98,10 +98,11 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   const ir_stmt *map = cpu_of(s)->map;
   char as[16];
   const char *name =
-      map     ? tf_micro_block_map(c->blocks, c->micro, p->kernel, size, prefetches,
-                                   c_map_of_sums(c, map, as))
-      : ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
-              : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
+      map ? tf_micro_block_map(c->blocks, c->micro, p->kernel, size, prefetches,
+                               c_map_of_sums(c, map, as))
+      : ahead
+          ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
+          : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
   if (!name) {
     c->failed = true;
     return;

@@ -447,7 +447,7 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
   const ir_type to = c_buffer(c, op, -1)->type;
   fprintf(c->out,
           "#if defined(__GNUC__) /* a tile has as many calls as vectors */\n"
-          "__attribute__((always_inline))\n#endif\n"
+          "__attribute__((always_inline, unused))\n#endif\n"
           "static inline void %s_store%s(const %s *of, %s *c, vec v_%s, int64_t i, int64_t j%s) {\n"
           "  (void)of, (void)i, (void)j;\n",
           name, part ? "_part" : "", name, c_type(to),
@@ -456,16 +456,19 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
     if (!is_beside(c, map, i)) continue;
     const bool moves = c_moves_with(c, &op->reads[i], dim);
     fprintf(c->out, "  const vec s_%s_%d = %s(of->x%d%si * of->x%d_by%s%s);\n",
-            c->p->tensor_id[op->out], i, !moves ? "vec_splat" : part ? "vec_load_part" : "vec_load",
+            c->p->tensor_id[op->out], i,
+            !moves ? "vec_splat"
+            : part ? "vec_load_part"
+                   : "vec_load",
             i, moves ? " + " : "[", i, moves ? " + j" : "]", moves && part ? ", rest" : "");
     c->steady |= UINT64_C(1) << i;
   }
   if (part) fprintf(c->out, "  %s lane[LANES];\n", c_type(to));
   c->round_last = last_rounding(op);
   fprintf(c->out, "  %s(%s, ",
-          !c->round_last  ? stores(to)
-          : to == IR_U8 ? "vec_near_u8"
-                        : "vec_near_i8",
+          !c->round_last ? stores(to)
+          : to == IR_U8  ? "vec_near_u8"
+                         : "vec_near_i8",
           part ? "lane" : "c");
   c->row_of = dim;
   c->in_row = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
@@ -487,8 +490,7 @@ tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]) {
   c->out = c->blocks;
   fprintf(c->out, "\n/* %s, as it leaves a tile */\ntypedef struct {\n", op->name);
   for (int i = 0; i < op->n_reads; i++)
-    if (is_beside(c, map, i))
-      fprintf(c->out, "  const float *x%d;\n  int64_t x%d_by;\n", i, i);
+    if (is_beside(c, map, i)) fprintf(c->out, "  const float *x%d;\n  int64_t x%d_by;\n", i, i);
   fprintf(c->out, "  int none;\n} %s;\n", as);
   store_of_map(c, map, as, false);
   store_of_map(c, map, as, true);
