@@ -168,7 +168,8 @@ static int64_t down(int64_t length, int tiles) {
 
 static void call(FILE *out, const tf_micro_kernel *k, bool rounds, int rows, int across, int64_t m,
                  int64_t n) {
-  const tf_tile t = {k, SIDE, rows, across, 0, rounds, 1, 0, false};
+  const tf_tile t = {
+      .kernel = k, .lanes = SIDE, .rows = rows, .across = across, .rounds = rounds, .unroll = 1};
   char name[64];
   tf_tile_name(&t, name);
   const char *indent = "      ";

@@ -13,6 +13,7 @@ typedef struct {
   int lanes;
   int64_t m, n;
   bool rounds, prefetches;
+  tf_micro_map map;
   const tf_micro_ahead *ahead; /* rows that the tiles of the first panel also compute; NULL: none */
   char name[96];
 } block;
@@ -100,7 +101,8 @@ bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
     if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part &&
-        o->rounds == t.rounds && o->prefetches == t.prefetches && o->lays == t.lays)
+        o->rounds == t.rounds && o->map.name == t.map.name && o->prefetches == t.prefetches &&
+        o->lays == t.lays)
       return true;
   }
   if (!TF_GROW(u->tiles, u->n_tiles)) return false;
@@ -141,6 +143,8 @@ static tf_tile tile_of(const tf_micro *u, const block *b, int rows, int across, 
                    .across = across,
                    .part = part,
                    .rounds = b->rounds,
+                   .map = b->map,
+                   .mm = u->isa->shuffle,
                    .unroll = u->unroll,
                    .prefetches = b->prefetches};
 }
@@ -166,7 +170,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
 static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
   const ir_kernel *k = &t->kernel->kernel;
-  const int c_bytes = ir_bytes(t->rounds ? k->leaves : k->c);
+  const int c_bytes = ir_bytes(tf_tile_stores(t));
   if (from == to) return;
   tf_tile_name(t, name);
   if (k->group > 1) snprintf(column, sizeof column, "j * %d", k->group);
@@ -191,10 +195,12 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
             name,
             t->prefetches ? ", prefetch.from + (uintptr_t)p * prefetch.each, prefetch.each" : "");
   else
-    fprintf(out,
-            "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n"
-            "    }\n",
-            name, column, t->prefetches ? ", prefetch.from, prefetch.each" : "");
+    fprintf(
+        out,
+        "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s%s);\n"
+        "    }\n",
+        name, column, t->prefetches ? ", prefetch.from, prefetch.each" : "",
+        t->map.name ? ", map, i, j" : "");
 }
 
 /* The first panel, where each tile computes the rows of a for the next one.  `after`: rows of the
@@ -288,6 +294,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->kernel->form == TF_MICRO_TILES) return print_amx(out, u, b);
   if (b->kernel->form == TF_MICRO_OUTER) return print_outer(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
+  const tf_tile any = tile_of(u, b, 1, 1, 0);
   int lanes = b->lanes, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes,
           panels = tf_micro_panels(u->isa->registers, vectors, u->across), size, more;
@@ -305,9 +312,10 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
           "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s",
           (long long)b->m, (long long)b->n, b->ahead ? ", and a's rows before they are read" : "",
           b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b),
-          tf_micro_type(b->rounds ? kernel->leaves : kernel->c),
+          tf_micro_type(tf_tile_stores(&any)),
           b->prefetches ? ", const far_rows *far, int64_t boxes" : "");
   if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
+  if (b->map.name) fprintf(out, ", const %s *map", b->map.name);
   fputs(") {\n", out);
   if (!b->kernel->prefix && *u->source->ask) {
     fprintf(out,
@@ -323,7 +331,6 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->prefetches)
     fprintf(out, "  prefetching prefetch = prefetch_from(far, boxes, %lld, k);\n",
             (long long)tiles_of(u, b, panels, size, more));
-  const tf_tile any = tile_of(u, b, 1, 1, 0);
   if (tf_tile_in_runs(&any))
     fprintf(out,
             "  const int64_t runs = (k + %d) / %d, run = runs > 1 ? (k + runs - 1) / runs : k;\n"
@@ -356,6 +363,24 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
            prefetches ? "_prefetches" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
+}
+
+const char *tf_micro_block_map(FILE *out, tf_micro *u, const ir_kernel *kernel,
+                               const int64_t size[2], bool prefetches, tf_micro_map map) {
+  const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
+  block b = {.kernel = k,
+             .lanes = k->lanes ? k->lanes : u->isa->lanes,
+             .m = size[0],
+             .n = size[1],
+             .prefetches = prefetches,
+             .map = map};
+  bool anew;
+  if (!(b.map.name = tf_micro_name(u, map.name, &anew))) return NULL; /* tiles keep it */
+  snprintf(b.name, sizeof b.name, "block_%s_%lld_%lld_%.16s%s", kernel->name, (long long)b.m,
+           (long long)b.n, map.name, prefetches ? "_prefetches" : "");
+  const char *name = b.m < 1 || b.n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
+  if (!name || !anew) return name;
+  return print_block(out, u, &b) ? name : NULL;
 }
 
 /* Whether all rows must be computed beforehand.  A library wants them so.  AMX tiles, too: while

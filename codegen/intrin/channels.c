@@ -18,6 +18,7 @@ typedef struct {
   int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
   bool prefetches;   /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
+  tf_micro_map map;  /* stores what it makes of the sums */
   bool runs; /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
   const ir_kernel *kernel;
   int window[2]; /* rows and columns of the window with which k ends, of which borders leave a part
@@ -90,7 +91,7 @@ static const char *kind(const ir_kernel *k) {
 static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->sums; }
 static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
 static const char *type_of_c(const shape *s) {
-  return tf_micro_type(s->rounds ? s->kernel->leaves : s->kernel->c);
+  return tf_micro_type(s->map.name ? s->map.to : s->rounds ? s->kernel->leaves : s->kernel->c);
 }
 
 /* Appends what rows and their tiles have in common. */
@@ -101,9 +102,10 @@ static void name_more(const shape *s, char *name, size_t room) {
   if (s->window[0])
     snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1],
              says_rows(s) ? "_rows" : "");
-  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "",
-           block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
-           s->prefetches ? "_prefetches" : "", window);
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s%s%.16s", (long long)s->step,
+           s->far ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
+           s->prefetches ? "_prefetches" : "", window, s->map.name ? "_" : "",
+           s->map.name ? s->map.name : "");
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -188,7 +190,10 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out)) {
     char y[32];
     snprintf(y, sizeof y, of_ints(s) ? "ivec_of_vec(y%d)" : "y%d", l);
-    if (s->rounds)
+    if (s->map.name)
+      fprintf(out, "  if (n > %d) %s_store%s(&of, to, %s_cvtepi32_ps(%s), %d, 0%s);\n",
+              j * s->lanes + l, s->map.name, part, mm, y, j * s->lanes + l, count);
+    else if (s->rounds)
       fprintf(out, "  if (n > %d) %s_round%s(to, %s%s);\n", j * s->lanes + l,
               tf_micro_kernel_of(s->kernel)->prefix, part, y, count);
     else
@@ -200,6 +205,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
 }
 
 static void print_transposed(FILE *out, const shape *s, const char *mm) {
+  if (s->map.name) fprintf(out, "  const %s of = *map;\n  (void)add;\n", s->map.name);
   for (int i = 0; leaves(s) && i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  LEAVE(d%d_%d, c%d_%d);\n", i, j, i, j);
@@ -243,7 +249,8 @@ static void print_by_element(FILE *out, const shape *s) {
 static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
-    fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
+    if (!s->map.name) /* bytes rarely reach into a second line */
+      fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
     fputs("    FETCH(", out), in_c(out, s, piece(s, i) - 1), fputs(" + j * c_n, 1);\n", out);
   }
   fputs("  }\n", out);
@@ -254,6 +261,10 @@ static void prefetch_rows(FILE *out, const shape *s) {
 static const char excess[] = ", const int32_t *excess",
                   prefetched[] = ", uintptr_t ahead, int64_t by",
                   window_rows[] = ", int64_t from, int64_t to";
+static void map_argument(FILE *out, const shape *s) {
+  if (s->map.name) fprintf(out, ", const %s *map", s->map.name);
+  fputs(") {\n", out);
+}
 static const char *more_of(const shape *s) { return s->kernel->lifts ? excess : ""; }
 
 /* One step of k: of position r, c of the window. */
@@ -371,10 +382,12 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "\n"
           "static APART void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, "
           "int64_t c_n, int64_t c_p,\n"
-          "                       int64_t n, int add%s%s%s) {\n%s%s",
+          "                       int64_t n, int add%s%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
-          s->of && !s->dense ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "");
+  map_argument(out, s);
+  fprintf(out, "%s%s", s->of && !s->dense ? "" : "  (void)c_p;\n",
+          s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -412,7 +425,8 @@ static int64_t same_tiles(shape s, int64_t count) {
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
   const char *more = s.prefetches ? ", ahead, by" : "",
              *after = s.prefetches ? ", ahead += (uintptr_t)(k * by)" : "",
-             *start = s.kernel->lifts ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "";
+             *start = s.kernel->lifts ? ", excess" : "", *rows = says_rows(&s) ? ", from, to" : "",
+             *map = s.map.name ? ", map" : "";
   char name[NAME];
   bool anew;
   int64_t count;
@@ -422,13 +436,14 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
     if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s%s)%s;\n", name, start, more, map,
+              after);
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
-              "%lld, c_n, c_p, n, add%s%s%s)%s;\n",
+              "%lld, c_n, c_p, n, add%s%s%s%s)%s;\n",
               (long long)s.first, (long long)(s.first + count * s.rows), s.rows, name,
-              (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, after);
+              (long long)s.step, (long long)(s.block ? s.block : 1), start, more, rows, map, after);
   }
   return true;
 }
@@ -443,10 +458,11 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
           "\n/* %lld elements by up to %d channels */\n"
           "static void %s(int64_t k, const %s *a, const int64_t *at, const %s *b, %s *c, int64_t "
           "c_n, int64_t c_p, int64_t n,\n"
-          "                int add%s%s%s) {\n",
+          "                int add%s%s%s",
           (long long)m, s.across * s.lanes, name, tf_micro_type(s.kernel->a),
           tf_micro_type(s.kernel->b), type_of_c(&s), more_of(&s), s.prefetches ? prefetched : "",
           says_rows(&s) ? window_rows : "");
+  map_argument(body, &s);
   bool ok = true;
   for (int dense = s.of && !s.block && s.lanes > s.of; ok && dense >= 0; dense--) {
     high.dense = low.dense = dense;
@@ -478,6 +494,7 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .block = r->block,
                    .prefetches = r->prefetches,
                    .rounds = r->rounds,
+                   .map = r->map,
                    .runs = r->k > TF_MICRO_RUN && r->kernel->a == IR_F32 && r->kernel->c == IR_F32,
                    .kernel = r->kernel,
                    .window = {r->window[0], r->window[1]},
@@ -486,7 +503,8 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   char name[NAME], *text = NULL;
   size_t bytes = 0;
   bool anew;
-  if (r->m < 1 || s.across < 1 || (s.rounds && !tf_micro_of(u)->shuffle)) return NULL;
+  if (r->m < 1 || s.across < 1 || ((s.rounds || s.map.name) && !tf_micro_of(u)->shuffle))
+    return NULL;
   snprintf(name, sizeof name, "channels%s_%lld_by_%d", kind(r->kernel), (long long)r->m, panel);
   name_more(&s, name, sizeof name);
   if (s.of)

@@ -167,6 +167,17 @@ static const char bytes_16[] =
     "static inline void vec_to_%c8(%s *p, vec v) {\n"
     "  _mm_storeu_si128((void *)p, _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(v)));\n"
     "}\n";
+/* Of numbers within the type's limits, of which it stores the nearest whole ones, ties to even. */
+static const char near_8[] = "static inline void vec_near_%c8(%s *p, vec v) {\n"
+                             "  const __m256i all = _mm256_cvtps_epi32(v);\n"
+                             "  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(all), "
+                             "_mm256_extracti128_si256(all, 1));\n"
+                             "  _mm_storel_epi64((void *)p, _mm_pack%s_epi16(words, words));\n"
+                             "}\n";
+static const char near_16[] = "static inline void vec_near_%c8(%s *p, vec v) {\n"
+                              "  _mm_storeu_si128((void *)p, "
+                              "_mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)));\n"
+                              "}\n";
 static const char bytes_part[] = "static inline vec vec_of_%c8_part(const %s *p, int n) {\n"
                                  "  %s lane[LANES] = {0};\n"
                                  "  memcpy(lane, p, (size_t)n);\n"
@@ -262,6 +273,7 @@ void tf_micro_vector_bytes(FILE *out, const tf_micro_isa *isa) {
       fprintf(out, bytes_8, l, type, l, l, type, sign ? "s" : "us");
     else
       fprintf(out, bytes_16, l, type, l, l, type);
+    fprintf(out, isa->lanes == 8 ? near_8 : near_16, l, type, sign ? "s" : "us");
     fprintf(out, bytes_part, l, type, type, l, l, type, type, l);
     if (isa->lanes == 8 && !sign) fputs(some_bytes, out);
     if (isa->lanes == 8)

@@ -158,6 +158,9 @@ tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source,
 void tf_micro_free(tf_micro *u);
 int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 
+/* Records a function name, owned by u (NULL: out of memory); anew: it is still to be printed. */
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
+
 /* Prints the vector operations; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* Prints what the kernels of a target need, after the prologue of the instruction set. */
@@ -176,7 +179,8 @@ void tf_micro_vector_choices(FILE *out);
 void tf_micro_vector_round(FILE *out, const tf_micro_isa *isa);
 /* Whether its vectors take in bytes, as those of so many lanes do; and where they do, `vec
  * vec_of_u8(const uint8_t *)`, `void vec_to_u8(uint8_t *, vec)` of whole numbers that uint8 holds,
- * both with _part, which touch n bytes alone; loads of selected lanes as u8_lanes and so on
+ * `void vec_near_u8(uint8_t *, vec)` of the nearest ones to numbers within its limits, the first
+ * two with _part, which touch n bytes alone; loads of selected lanes as u8_lanes and so on
  * (lanes.c); the same of int8; whole_lanes and store_whole_lanes of int32 that float32 holds. */
 enum { TF_MICRO_BYTES_LANES = 8 };
 bool tf_micro_takes_bytes(const tf_micro *u);
@@ -214,6 +218,20 @@ void tf_micro_transpose_text(FILE *out);
  * are padded as ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n,
                            bool prefetches, bool rounds);
+
+/* A map of sums of int32 that tiles of vectors compute before they store, as C that the caller has
+ * printed: type NAME, what it takes beside the sums; `void NAME_store(const NAME *of, T *c, vec
+ * sum, int64_t i, int64_t j)`, of the vector that begins at column j of row i, and
+ * NAME_store_part(.., int n) of its first n. */
+typedef struct {
+  const char *name; /* at most 16 characters; NULL: none */
+  ir_type to;       /* T */
+} tf_micro_map;
+
+/* As tf_micro_block, of size[0] rows by size[1], of sums that leave it as the map makes them: c has
+ * the type that it makes, and `const NAME *map` is the last argument. */
+const char *tf_micro_block_map(FILE *out, tf_micro *u, const ir_kernel *kernel,
+                               const int64_t size[2], bool prefetches, tf_micro_map map);
 
 /* Prints the function, unless it is there already, and returns its name (owned by u; NULL: out of
  * memory): static void NAME(int64_t k, const B *b, int64_t n, int32_t *excess), of a kernel that
@@ -307,6 +325,8 @@ typedef struct {
                     by side */
   bool prefetches; /* prefetches what the next panels hold: two more arguments */
   bool rounds; /* c is of the type that the kernel leaves, and the sums are stored, never added */
+  tf_micro_map map; /* of sums of rows of channels: `const NAME *map` is then the last argument; i
+                     * is the channel, and j is 0 */
   const ir_kernel *kernel; /* that broadcasts a, or groups of it: see below */
   /* k ends in a window of so many rows and columns (0: it has none), of which tiles leave out the
    * positions beyond the borders of an element's column and, joined, of its row; rows that are not

@@ -54,8 +54,14 @@ void tf_tile_name(const tf_tile *t, char *name) {
   char every[16] = "";
   if (t->lays || t->prefetches > 1)
     snprintf(every, sizeof every, "%d", t->lays ? t->lays : t->prefetches);
-  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s", kernel, *kernel ? "_" : "", t->rows, t->across,
-           t->part, t->rounds ? "_rounds" : "", beside, every);
+  snprintf(name, 64, "tile_%.20s%s%d_%d_%d%s%s%s%s%.16s", kernel, *kernel ? "_" : "", t->rows,
+           t->across, t->part, t->rounds ? "_rounds" : "", beside, every, t->map.name ? "_" : "",
+           t->map.name ? t->map.name : "");
+}
+
+ir_type tf_tile_stores(const tf_tile *t) {
+  const ir_kernel *k = &t->kernel->kernel;
+  return t->map.name ? t->map.to : t->rounds ? k->leaves : k->c;
 }
 
 bool tf_tile_in_runs(const tf_tile *t) {
@@ -199,10 +205,29 @@ static void add_excess(FILE *out, const tf_tile *t) {
               j * t->lanes);
 }
 
+/* The map of the sums goes to c. */
+static void leave_as_map(FILE *out, const tf_tile *t) {
+  const char *const name = t->map.name;
+  fprintf(out, "  const %s of = *map;\n  (void)add;\n", name);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across; j++) {
+      const int column = j * t->lanes;
+      fprintf(out,
+              "  %s_store%s(&of, c + %d * c_m + %d, %s_cvtepi32_ps(c%d_%d), row + %d, column + %d",
+              name, cut(t, j) ? "_part" : "", i, column, t->mm, i, j, i, column);
+      if (cut(t, j)) fprintf(out, ", %d", t->part);
+      fputs(");\n", out);
+    }
+}
+
 /* The sums go to c, or are added to what is there. */
 static void leave(FILE *out, const tf_tile *t) {
   char sum[32];
   if (t->kernel->kernel.lifts) add_excess(out, t);
+  if (t->map.name) {
+    leave_as_map(out, t);
+    return;
+  }
   if (t->rounds)
     fputs("  (void)add;\n", out);
   else
@@ -277,12 +302,13 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
       "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
       "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
       ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
-      tf_micro_type(t->rounds ? k->leaves : k->c),
+      tf_micro_type(tf_tile_stores(t)),
       t->prefetches ? ", uintptr_t prefetch, uintptr_t each" : "");
   if (t->lays)
     fprintf(out, ", const %s *from, int64_t from_k, %s *to, int64_t rows", tf_micro_type(k->b),
             tf_micro_type(k->b));
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
+  if (t->map.name) fprintf(out, ", const %s *map, int64_t row, int64_t column", t->map.name);
   fputs(") {\n", out);
   declare(out, t);
   if (ahead && tf_tile_in_runs(t)) {

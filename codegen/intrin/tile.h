@@ -10,11 +10,14 @@ typedef struct {
   int lanes;
   int rows, across; /* rows of elements, vectors across */
   int part;         /* lanes of the last, partial vector; 0: it is whole */
-  bool rounds;    /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
-                   * nothing is added later */
-  int unroll;     /* steps of k written out in the loop; 1: one */
-  int prefetches; /* above 0: it prefetches a line in every so many steps: two more arguments, the
-               address and the bytes to advance each time */
+  bool rounds; /* its sums are stored rounded to the kernel's `leaves`; they must be complete, as
+                * nothing is added later */
+  tf_micro_map map; /* they are stored as it makes them, likewise: three more arguments at the end,
+                     * `map`, the tile's first row and its first column */
+  const char *mm;   /* with a map: prefix of the instruction set's intrinsics */
+  int unroll;       /* steps of k written out in the loop; 1: one */
+  int prefetches;   /* above 0: it prefetches a line in every so many steps: two more arguments, the
+                 address and the bytes to advance each time */
   int lays; /* above 0: in every so many steps it lays a row (or group of rows) of the next panel,
              * whole vectors, side by side: four more arguments, where it stands, from row to row,
              * where to, and how many */
@@ -22,6 +25,8 @@ typedef struct {
 
 /* Rows of c in a register. */
 int tf_tile_step(const tf_tile *t);
+/* The type of c's elements. */
+ir_type tf_tile_stores(const tf_tile *t);
 /* Writes its function's name, at most 63 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
 /* Whether its sums are float32 of float32, which are made in runs of TF_MICRO_RUN steps of k at
@@ -35,9 +40,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);
 /* prefetch.c: the text that prefetching blocks need. */
 void tf_prefetch_text(FILE *out);
 
-/* block.c: records a function name, owned by u (NULL: out of memory); anew: it is still to be
- * printed.  Next: the instruction set of u. */
-const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
+/* block.c: the instruction set of u. */
 const tf_micro_isa *tf_micro_of(const tf_micro *u);
 /* block.c: prints the tile's function, unless it is there already; false: out of memory. */
 bool tf_micro_tile(FILE *out, tf_micro *u, tf_tile t);

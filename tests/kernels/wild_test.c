@@ -17,6 +17,7 @@
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/emit.h"
+#include "tileflow/tree.h"
 
 enum { SETS = 12 }; /* of data, for each kernel */
 
@@ -364,6 +365,145 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed) {
   return ok;
 }
 
+/* ---- maps of sums of bytes: in tiles, and by a pass of their own ---------------------------- */
+
+/* A product of bytes and what makes bytes of its sums; apart: another op reads the sums, too, so
+ * that these are stored.  Limits are passed, and halves met; tiles are cut in the middle. */
+static void draw_map(page *p, uint64_t seed, bool apart) {
+  static const struct {
+    const char *of, *least, *most;
+  } maps[] = {{"round((S[%s] + b[f]) * u[f])", "-128", "127"},
+              {"round(S[%s] * (u[f] * 0.0021)) + 3", "-128", "127"},
+              {"round(relu(S[%s]) * 0.5)", "0", "255"},
+              {"round(relu(S[%s] + b[f]) * 0.00137) + 100", "0", "255"},
+              {"round((S[%s] - 100) * 0.25) - 7", "0", "100"},
+              {"round(-S[%s] * u[f])", "-128", "127"}};
+  tf_rng g = tf_rng_new(seed, 61);
+  const bool image = tf_rng_below(&g, 2), units = image && tf_rng_below(&g, 2);
+  const int which = (int)tf_rng_below(&g, 6), window = units && tf_rng_below(&g, 2) ? 3 : 1,
+            f = rng_between(&g, units ? 16 : 1, 70), x = rng_between(&g, 1, 40),
+            y = rng_between(&g, 1, 5), c = rng_between(&g, 1, 40), by = rng_between(&g, 1, 3),
+            lanes = units ? 16 : 1;
+  const int no_sign = maps[which].least[0] == '0', fs = (f + by - 1) / by,
+            each = (fs + lanes - 1) / lanes;
+  const char *at = image ? "f,y,x" : "x,f";
+  char map[64];
+  p->len = 0;
+  page_say(p,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n"
+           "  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+           "  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, sub, mul, max, min, neg, relu, round], below: L2, "
+           "mesh: [16, 1]}\n"
+           "workload:\n  name: w\n  dims: {f: %d, x: %d, c: %d",
+           f, x, c);
+  if (image) page_say(p, ", y: %d", y);
+  if (window > 1) page_say(p, ", r: 3, s: 3");
+  page_say(p, "}\n  tensors:\n    A: {word-bits: 8, unsigned: true%s}\n    B: {word-bits: 8}\n",
+           !image       ? ""
+           : window > 1 ? ", pad: [0, 1, 1]"
+                        : "");
+  page_say(p, "    Y: {word-bits: 8%s}\n  ops:\n  - \"S[%s] += %s\"\n",
+           no_sign ? ", unsigned: true" : "", at,
+           !image       ? "A[x,c] * B[c,f]"
+           : window > 1 ? "A[c,y+r-1,x+s-1] * B[f,c,r,s]"
+                        : "A[c,y,x] * B[f,c]");
+  snprintf(map, sizeof map, maps[which].of, at);
+  page_say(p, "  - \"Y[%s] = min(max(%s, %s), %s)\"\n", at, map, maps[which].least,
+           maps[which].most);
+  if (apart) page_say(p, "  - \"T[%s] = S[%s] * 2\"\n", at, at);
+  page_say(p, "mapping: |\n  L0 for f=%d\n    L1\n      Seq\n        L2 for f=%d x=%d c=%d", by,
+           each, x, c);
+  if (image) page_say(p, " y=%d", y);
+  if (window > 1) page_say(p, " r=3 s=3");
+  if (units) page_say(p, " spatial f=%d@x", lanes);
+  page_say(p, "\n          op S\n");
+  for (int k = 0; k < 1 + apart; k++) {
+    page_say(p, "        L2 for f=%d x=%d", units ? each * lanes : fs, x);
+    if (image) page_say(p, " y=%d", y);
+    page_say(p, "\n          op %s\n", k ? "T" : "Y");
+  }
+}
+
+/* The bytes of Y in all that the program wrote; NULL: there is not so much. */
+static unsigned char *bytes_of_y(const setting *t) {
+  FILE *f = opened(t, "out", "r");
+  long n = 0, each = 0, from = 0;
+  for (int z = 0; z < t->wl->n_tensors; z++)
+    if (is_output(&t->wl->tensors[z])) {
+      if (!strcmp(t->wl->tensors[z].name, "Y")) from = each, n = (long)bytes_of(t, z);
+      each += (long)bytes_of(t, z);
+    }
+  unsigned char *y = malloc((size_t)(n * SETS) + 1);
+  bool ok = f && y && n > 0;
+  for (int set = 0; ok && set < SETS; set++)
+    ok = fseek(f, set * each + from, SEEK_SET) == 0 &&
+         fread(y + set * n, 1, (size_t)n, f) == (size_t)n;
+  if (closed(f, ok)) return y;
+  free(y);
+  return NULL;
+}
+
+/* Y of one of the two workloads; *inside: how many of its maps tiles compute. */
+static unsigned char *one_map(session *s, const char *isa, uint64_t seed, bool apart, long *n,
+                              int *inside) {
+  char dir[] = "/tmp/tf_wild_XXXXXX", command[64];
+  drawn c = {.diags = tf_diags_new()};
+  unsigned char *y = NULL;
+  draw_map(&c.text, seed, apart);
+  const tf_text text = {"map", c.text.text, c.text.len};
+  c.spec = tf_spec_read_texts(&text, 1, NULL, 0, c.diags);
+  if (c.spec)
+    c.tree = tf_tree_parse(c.spec->mapping_text, c.spec->mapping_at, c.spec->arch, c.spec->workload,
+                           c.diags);
+  const tf_emit_options with = {.isa = isa, .dtype = "int8"};
+  tf_emitted *e = c.tree ? tf_emit_cpu(c.tree, &with, c.diags) : NULL;
+  setting t = {c.spec ? c.spec->workload : NULL, IR_I8, s->sanitize, dir, isa, {.tiny = 3e-45}};
+  bounded **data = e ? calloc((size_t)t.wl->n_tensors, sizeof *data) : NULL;
+  bool ok = data && mkdtemp(dir) && write_files(&t, e);
+  for (int z = 0; ok && z < t.wl->n_tensors; z++)
+    ok = (data[z] = calloc((size_t)whole_words(&t.wl->tensors[z]), sizeof **data)) != NULL;
+  if (ok && each_set(s, &t, seed, data, false) && compile_and_run(&t, seed)) y = bytes_of_y(&t);
+  for (int i = 0; e && i < e->n; i++)
+    *inside += strstr(e->file[i].text, "_store(&of, ") != NULL;
+  for (int z = 0; y && z < t.wl->n_tensors; z++)
+    if (!strcmp(t.wl->tensors[z].name, "Y")) *n = SETS * (long)bytes_of(&t, z);
+  for (int z = 0; data && z < t.wl->n_tensors; z++)
+    free(data[z]);
+  free(data);
+  if (!y) draw_print(&c, seed);
+  snprintf(command, sizeof command, "rm -rf %s", dir);
+  if (e && !s->keep && system(command) != 0) ok = false;
+  tf_emitted_free(e);
+  draw_close(&c);
+  return y;
+}
+
+/* Bytes that tiles make of their sums are, bit by bit, those that a pass by itself makes of sums in
+ * memory. */
+static void maps_alike(session *s, uint64_t seed, long cases) {
+  static const char *const isas[] = {"avx2", "avx512", "avx512_vnni"};
+  int inside = 0, apart = 0, ran = 0;
+  for (long i = 0; i < cases; i++) {
+    const uint64_t one = seed * UINT64_C(1000000007) + (uint64_t)i;
+    const char *isa = s->isa ? s->isa : isas[draw_lot(one, "isa", 3)];
+    long n[2] = {0, 1};
+    if (!tf_emit_runs(isa)) continue;
+    unsigned char *y[2] = {one_map(s, isa, one, false, &n[0], &inside),
+                           one_map(s, isa, one, true, &n[1], &apart)};
+    if (!y[0] || !y[1] || n[0] != n[1] || memcmp(y[0], y[1], (size_t)n[0]) != 0) {
+      printf("# map %llu for %s: bytes differ\n", (unsigned long long)one, isa);
+      s->wrong++;
+    }
+    ran++;
+    free(y[0]), free(y[1]);
+  }
+  if (ran)
+    printf("# maps of sums: %d of %d in tiles, %d of those whose sums are read\n", inside, ran,
+           apart);
+  if (apart > 0 || (ran >= 4 && 2 * inside < ran)) s->wrong++;
+}
+
 /* Kinds of cases: names, and what a seed of each has set. */
 static const struct {
   const char *name;
@@ -451,6 +591,8 @@ int main(int argc, char **argv) {
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++) {
     turn += one(&s, at | kinds[only < 0 ? kind_of(first + turn) : only].flag);
   }
+  if (!plan.only && (only < 0 || kinds[only].flag == DRAW_NAMED(DRAW_CHAINS)))
+    maps_alike(&s, plan.seed, plan.cases < 8 ? 4 : plan.cases / 4);
   say(&s);
   return s.wrong != 0 || s.kernels == 0;
 }

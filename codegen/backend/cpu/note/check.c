@@ -151,6 +151,9 @@ static void nest(ir_checker *c, const ir_stmt *s) {
           !next || (next->kind == IR_NEST ? cpu_of(next)->copied
                                           : next->kind == IR_SAVE && cpu_of(next)->done),
           "nest %s: what it rounds is done again", op->name);
+  const ir_stmt *map = cpu_of(s)->map;
+  ir_must(c, !map || (map->kind == IR_NEST && cpu_of(map)->done && cpu_of(map)->map_of),
+          "nest %s: what its tiles make of its sums is made again", op->name);
   ir_must(c, !rows || (rows->kind == IR_TOGETHER && cpu_of(rows)->ahead),
           "nest %s: its rows are not made ahead", op->name);
 }

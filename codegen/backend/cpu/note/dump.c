@@ -91,6 +91,7 @@ static void dump_product(const dump *d, const ir_stmt *s) {
     fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n,
             p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
   if (cpu_of(s)->rounds_for) fputs(", sums leave it rounded", d->out);
+  if (cpu_of(s)->map) fprintf(d->out, ", sums leave it as %s", d->wl->ops[cpu_of(s)->map->op].name);
 }
 
 /* Prints its prefetches; "next" for those of a later iteration. */
@@ -110,7 +111,7 @@ static void nest(const dump *d, const ir_stmt *s, int in) {
   const cpu_note *n = cpu_of(s);
   if (n->product) fprintf(d->out, "\n%*s", in, ""), dump_product(d, s), prefetches(d, s);
   if (n->window) fprintf(d->out, ", a window of %d", n->window->taps), prefetches(d, s);
-  if (n->done) fputs(", by the window before", d->out);
+  if (n->done) fputs(n->map_of ? ", by the product before" : ", by the window before", d->out);
 }
 
 void cpu_dump(FILE *out, const ir_program *p, const ir_stmt *s, int in) {

@@ -154,12 +154,16 @@ typedef struct {
       *rows; /* the TOGETHER that computes the rows of its product; NULL: they are there already */
   const ir_stmt *rounds_for; /* a following statement that would copy its sums rounded, which its
                                 product does at once; NULL:  none */
-  bool copied;               /* the product before it copies the rows that it needs */
-  int n_prefetches;          /* what its product, or its window, prefetches while it computes ... */
+  const ir_stmt *map;    /* a following map of its sums to bytes, which its product's tiles compute
+                            before they store; NULL: none */
+  const ir_stmt *map_of; /* of such a map, the nest before */
+  bool copied;           /* the product before it copies the rows that it needs */
+  int n_prefetches;      /* what its product, or its window, prefetches while it computes ... */
   const cpu_prefetch *prefetches;
   unsigned prefetched; /* ... and its own operands that others prefetch: bit 0 the output, 1 + i
                           read i */
-  /* NEST: a map that is fused into the window sum before it.  SAVE: the product before has done it.
+  /* NEST: a map that is fused into the window sum or the product before it.  SAVE: the product
+   * before has done it.
    */
   bool done;
   /* TOGETHER: it computes the rows of `a` for the following product, which runs it one tile ahead

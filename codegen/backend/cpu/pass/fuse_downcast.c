@@ -1,6 +1,8 @@
 /* Sums that leave the registers rounded: if a product's output is next copied, as another type,
  * into the rows that another product reads, or into an output, its tiles store it there directly,
- * and it is never stored unrounded. */
+ * and it is never stored unrounded.  So with sums of bytes that a map, their only reader, makes
+ * bytes again (bias, scale, zero point, limits): the tiles compute it and store the bytes. */
+#include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 
@@ -21,10 +23,13 @@ static bool in_one(const lowering *w, const ir_stmt *s, const cpu_product *p) {
 /* A product whose sums are complete when a tile ends. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || p->kernel->leaves == p->kernel->c || s->nest.n_resets > 0 || !in_one(w, s, p))
-    return false;
+  if (!p || s->nest.n_resets > 0 || !in_one(w, s, p)) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
   return b->role == IR_BOX && b->type == p->kernel->c;
+}
+
+static bool can_round(const ir_stmt *s) {
+  return cpu_product_of(s)->kernel->leaves != cpu_product_of(s)->kernel->c;
 }
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
@@ -64,15 +69,83 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all && (p->kernel->m_round > 1 || s->range[p->n].most % q->kernel->k_round == 0);
 }
 
+/* Whether tiles of the kernel hold sums of int32 in vectors, which become float32 and bytes. */
+static bool maps_sums(const lowering *w, const ir_kernel *k) {
+  const tf_micro_kernel *of = tf_micro_kernel_of(k);
+  return k->c == IR_I32 && of && of->form == TF_MICRO_VECTORS &&
+         w->p->machine.lanes >= TF_MICRO_BYTES_LANES &&
+         (!of->lanes || of->lanes == w->p->machine.lanes);
+}
+
+/* Whether a tile can take read i of the map: the sums themselves; float32 that is the same for a
+ * register's lanes, or, where these run along n, its neighbours there. */
+static bool takes(const lowering *w, const ir_stmt *s, const ir_stmt *map, int i) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = op_of(w, map), *of = op_of(w, s);
+  const cpu_product *p = cpu_product_of(s);
+  const tf_ref *ref = &op->reads[i];
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  const ir_buffer *b = &w->p->buffers[w->p->buffer_of[ref->tensor]];
+  if (ref->tensor == of->out) {
+    bool at = true;
+    for (int r = 0; r < of->n_out_dims; r++)
+      at &= lower_is_dim(&ref->index[r], of->dims[r]);
+    return at;
+  }
+  const cpu_window_read kind = cpu_window_kind(wl, map, i);
+  if (b->type != IR_F32 || b->block.by || lower_padded(z)) return false;
+  if (p->way == CPU_CHANNELS)
+    return kind == CPU_STEADY &&
+           !(p->channels.joined && cpu_read_moves(wl, op, i, op->n_out_dims - 2));
+  return kind == CPU_STEADY || (kind == CPU_LANES && cpu_window_step(wl, map, i) == 1);
+}
+
+/* Whether `next` makes bytes of the sums of s, which nobody else reads, in steps that print/rows.c
+ * says with the same functions: results are the same bit by bit. */
+static bool makes_bytes(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
+  static const uint32_t calls = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_MAX |
+                                1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU |
+                                1u << TF_K_ROUND;
+  enum { MOST_READS = 6 };
+  const tf_op *of = op_of(w, s), *op;
+  const cpu_product *p = cpu_product_of(s);
+  if (next->kind != IR_NEST || cpu_of(next)->product || cpu_of(next)->window ||
+      cpu_of(next)->done || next->nest.from || next->nest.divides >= 0)
+    return false;
+  op = op_of(w, next);
+  const ir_buffer *out = &w->p->buffers[w->p->buffer_of[op->out]];
+  bool can = maps_sums(w, p->kernel) && op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims &&
+             op->n_out_dims == of->n_out_dims && op->n_reads <= MOST_READS &&
+             w->plan->wl->tensors[of->out].n_consumers == 1 && ir_is_byte(out->type) &&
+             !out->block.by && (out->role == IR_ARGUMENT || out->role == IR_BOX);
+  for (int k = of->n_out_dims; can && k < of->n_dims; k++)
+    can = s->range[k].never_empty;
+  for (int k = 0; can && k < op->n_dims; k++)
+    can = op->dims[k] == of->dims[k] && lower_same_range(&next->range[k], &s->range[k]);
+  for (int i = 0; can && i < op->n_expr; i++)
+    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ ||
+          (op->expr[i].what == TF_X_CALL && calls >> op->expr[i].call & 1);
+  bool any = false;
+  for (int i = 0; can && i < op->n_reads; i++)
+    can = takes(w, s, next, i), any |= op->reads[i].tensor == of->out;
+  return can && any;
+}
+
 static void round_in(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i], *next = NULL;
     round_in(w, &s->body);
     for (int k = i + 1; k < body->n && !next; k++)
       if (body->s[k]->kind != IR_LET) next = body->s[k];
-    if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
+    if (!next || !is_whole(w, s)) continue;
+    const bool map = makes_bytes(w, s, next);
+    if (!map && !(can_round(s) && (saves(w, s, next) || copies(w, s, next)))) continue;
     cpu_note *n = cpu_edit(w->p, s), *done = cpu_edit(w->p, next);
     if (lower_failed(w)) return;
+    if (map) {
+      n->map = next, done->map_of = s, done->done = true;
+      continue;
+    }
     n->rounds_for = next;
     *(next->kind == IR_NEST ? &done->copied : &done->done) = true;
   }

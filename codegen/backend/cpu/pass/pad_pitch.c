@@ -46,7 +46,7 @@ static int64_t same_sets(const tf_arch *a, const cpu_product *p) {
 
 static void pad_product(lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || cpu_of(s)->rounds_for) return;
+  if (!p || cpu_of(s)->rounds_for || cpu_of(s)->map) return;
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;

@@ -254,8 +254,10 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product 
   return step;
 }
 
-/* Where the sums go: as they are, or rounded to where a statement behind would copy them. */
+/* Where the sums go: as they are, as what a map makes of them, or rounded to where a statement
+ * behind would copy them. */
 static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
+  if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op];
   return cpu_of(s)->rounds_for ? cpu_of(s)->rounds_for->save.to : c->p->buffer_of[op->out];
 }
 
@@ -284,6 +286,8 @@ static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const cpu_product *p = cpu_of(s)->product;
   const int to = goes_to(c, op, s);
+  const ir_stmt *map = cpu_of(s)->map;
+  char as[16];
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {
       .m = m,
@@ -296,6 +300,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
       .block = c->p->buffers[to].block.by,
       .prefetches = p->channels.next != CPU_NEXT_NONE,
       .rounds = cpu_of(s)->rounds_for != NULL,
+      .map = map ? c_map_of_sums(c, map, as) : (tf_micro_map){NULL, IR_F32},
       .kernel = p->kernel,
       .window = {p->channels.window[0], p->channels.window[1]},
       .column = p->channels.column,
@@ -320,10 +325,10 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c_step_of(c, to, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s);\n",
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s%s);\n",
           c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
           p->kernel->lifts ? ", excess" : "", rows.prefetches ? ", ahead, by" : "",
-          says_rows(p) ? ", from, to" : "");
+          says_rows(p) ? ", from, to" : "", map ? ", &map" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -468,6 +473,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
     if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
   if (says_rows(p)) rows_inside(c, op, p);
   if (boxes) c_line(c, "if (fetch.several) fetch_some(&fetch);\n");
+  if (cpu_of(s)->map) c_map_places(c, s, op->dims[p->n]);
   calls(c, op, s);
   if (p->channels.next != CPU_NEXT_NONE) {
     c_indent(c);

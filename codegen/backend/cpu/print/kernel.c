@@ -22,10 +22,13 @@ static bool product_uses(const cpu_product *p, int buffer) {
 static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const tf_op *op = &c->wl->ops[s->op];
   const bool nest = s->kind == IR_NEST;
-  bool used = c->p->buffer_of[op->out] == buffer && !(nest && cpu_of(s)->rounds_for);
+  const ir_stmt *sums = nest ? cpu_of(s)->map_of : NULL;
+  bool used =
+      c->p->buffer_of[op->out] == buffer && !(nest && (cpu_of(s)->rounds_for || cpu_of(s)->map));
   for (int i = 0; i < op->n_reads; i++)
     used |= c->p->buffer_of[op->reads[i].tensor] == buffer &&
-            !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a);
+            !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a) &&
+            !(sums && op->reads[i].tensor == c->wl->ops[sums->op].out);
   return used;
 }
 

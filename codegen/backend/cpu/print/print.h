@@ -38,7 +38,8 @@ struct c_printer {
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that are in s_<output>_<number of the read> */
   const tf_op *steady_of;
-  int row_of;      /* dim along which vectors run */
+  int row_of;                /* dim along which vectors run */
+  const tf_expr *round_last; /* a rounding that what is stored has; NULL: none */
   uint64_t in_row; /* tensors that are in v_<name>, bit by number mod 64 (rows have fewer) */
   int64_t *held; /* [buffer] kept: offset in words, in its part of the workspace, of the description
                     of its content */
@@ -168,6 +169,12 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open);
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_together(c_printer *c, const ir_stmt *s);
+
+/* A map of a product's sums that its tiles compute: prints its type and functions before the
+ * kernel, unless they are there already, and says what they are called; and `map`, where what it
+ * takes is at the point, with its steps along the dim of a tile's rows (or channels). */
+tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]);
+void c_map_places(c_printer *c, const ir_stmt *product, int rows);
 
 /* window.c: sums and maxima over small windows (nest.window), and their maps. */
 void c_window_nest(c_printer *c, const ir_stmt *s);

@@ -76,6 +76,7 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     return;
   }
   fputc('&', c->out);
+  if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op]; /* its dims are the output's */
   if (next)
     c_element_of(c, next->save.to);
   else
@@ -94,9 +95,14 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   const int64_t m = size[0], n = size[1];
   const cpu_product *p = cpu_of(s)->product;
   const bool prefetches = cpu_of(s)->n_prefetches > 0, rounds = cpu_of(s)->rounds_for != NULL;
+  const ir_stmt *map = cpu_of(s)->map;
+  char as[16];
   const char *name =
-      ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
-            : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
+      map ? tf_micro_block_map(c->blocks, c->micro, p->kernel, size, prefetches,
+                               c_map_of_sums(c, map, as))
+      : ahead
+          ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, prefetches, rounds, ahead)
+          : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, prefetches, rounds);
   if (!name) {
     c->failed = true;
     return;
@@ -107,13 +113,14 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(cpu_of(s)->prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT ||
+  const tf_op *leaves = map ? &c->wl->ops[map->op] : op;
+  if ((c_buffer(c, leaves, -1)->role == IR_ARGUMENT ||
        (cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_SAVE)) &&
       !(cpu_of(s)->prefetched & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
   if (prefetches) fprintf(c->out, ", far, %d", c_far_boxes(c, s));
-  fputs(ahead ? ", &of);\n" : ");\n", c->out);
+  fputs(map ? ", &map);\n" : ahead ? ", &of);\n" : ");\n", c->out);
 }
 
 /* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
@@ -330,6 +337,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   }
   if (packs) c_pack_panel(c, op, s);
   c_close(c, offers);
+  if (cpu_of(s)->map) c_map_places(c, s, op->dims[p->m]);
   c_ahead *h = cpu_of(s)->rows ? c_ahead_begin(c, s) : NULL;
   if (p->pairs.steps)
     call_stream(c, op, s);

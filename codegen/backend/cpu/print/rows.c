@@ -387,7 +387,9 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
+  if (e == c->round_last)
+    vector_value(c, op, e->arg[0], skip, part);
+  else if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
     fputs("vec_splat(", c->out), c_part(c, op, i), fputc(')', c->out);
   else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
     vector_choice(c, op, e, skip, part);
@@ -413,6 +415,102 @@ void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part) {
   with_steady(c, s, dim);
   vector_value(c, op, op->n_expr - 1, s->nest.divides, part);
   without_steady(c);
+}
+
+/* The rounding of the op that limits by whole numbers alone follow: it may as well be done last, as
+ * what is stored becomes a whole number, and numbers between whole ones stay there.  NULL: there is
+ * none. */
+static const tf_expr *last_rounding(const tf_op *op) {
+  const tf_expr *e = &op->expr[op->n_expr - 1];
+  bool most = false, least = false;
+  while (e->what == TF_X_CALL && (e->call == TF_K_MIN || e->call == TF_K_MAX)) {
+    const int number = c_number_of(op, e);
+    if (number < 0) return NULL;
+    const double limit = op->expr[e->arg[number]].number;
+    if (limit < INT8_MIN || limit > UINT8_MAX || limit != (int)limit) return NULL;
+    *(e->call == TF_K_MIN ? &most : &least) = true;
+    e = &op->expr[e->arg[number == 0]];
+  }
+  return most && least && e->what == TF_X_CALL && e->call == TF_K_ROUND ? e : NULL;
+}
+
+/* ---- maps of a product's sums --------------------------------------------------------------- */
+
+/* Reads of the map beside the sums, as members of its type, and what `each` makes of them. */
+static bool is_beside(const c_printer *c, const ir_stmt *map, int i) {
+  return c->wl->ops[map->op].reads[i].tensor != c->wl->ops[cpu_of(map)->map_of->op].out;
+}
+
+static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, bool part) {
+  const tf_op *op = &c->wl->ops[map->op];
+  const int dim = op->dims[op->n_out_dims - 1];
+  const ir_type to = c_buffer(c, op, -1)->type;
+  fprintf(c->out,
+          "#if defined(__GNUC__) /* a tile has as many calls as vectors */\n"
+          "__attribute__((always_inline, unused))\n#endif\n"
+          "static inline void %s_store%s(const %s *of, %s *c, vec v_%s, int64_t i, int64_t j%s) {\n"
+          "  (void)of, (void)i, (void)j;\n",
+          name, part ? "_part" : "", name, c_type(to),
+          c->p->tensor_id[c->wl->ops[cpu_of(map)->map_of->op].out], part ? ", int rest" : "");
+  for (int i = 0; i < op->n_reads; i++) {
+    if (!is_beside(c, map, i)) continue;
+    const bool moves = c_moves_with(c, &op->reads[i], dim);
+    fprintf(c->out, "  const vec s_%s_%d = %s(of->x%d%si * of->x%d_by%s%s);\n",
+            c->p->tensor_id[op->out], i,
+            !moves ? "vec_splat"
+            : part ? "vec_load_part"
+                   : "vec_load",
+            i, moves ? " + " : "[", i, moves ? " + j" : "]", moves && part ? ", rest" : "");
+    c->steady |= UINT64_C(1) << i;
+  }
+  if (part) fprintf(c->out, "  %s lane[LANES];\n", c_type(to));
+  c->round_last = last_rounding(op);
+  fprintf(c->out, "  %s(%s, ",
+          !c->round_last ? stores(to)
+          : to == IR_U8  ? "vec_near_u8"
+                         : "vec_near_i8",
+          part ? "lane" : "c");
+  c->row_of = dim;
+  c->in_row = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
+  vector_value(c, op, op->n_expr - 1, -1, part);
+  c->in_row = c->steady = 0, c->round_last = NULL;
+  fputs(part ? ");\n  memcpy(c, lane, (size_t)rest);\n}\n" : ");\n}\n", c->out);
+}
+
+tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]) {
+  const tf_op *op = &c->wl->ops[map->op];
+  const tf_micro_map is = {as, c_buffer(c, op, -1)->type};
+  char name[32];
+  bool anew;
+  snprintf(as, 16, "map%d", map->op);
+  snprintf(name, sizeof name, "%s_store", as);
+  if (!tf_micro_name(c->micro, name, &anew)) c->failed = true;
+  if (!anew) return is;
+  FILE *const out = c->out;
+  c->out = c->blocks;
+  fprintf(c->out, "\n/* %s, as it leaves a tile */\ntypedef struct {\n", op->name);
+  for (int i = 0; i < op->n_reads; i++)
+    if (is_beside(c, map, i)) fprintf(c->out, "  const float *x%d;\n  int64_t x%d_by;\n", i, i);
+  fprintf(c->out, "  int none;\n} %s;\n", as);
+  store_of_map(c, map, as, false);
+  store_of_map(c, map, as, true);
+  c->out = out;
+  return is;
+}
+
+void c_map_places(c_printer *c, const ir_stmt *product, int rows) {
+  const ir_stmt *map = cpu_of(product)->map;
+  const tf_op *op = &c->wl->ops[map->op];
+  char as[16];
+  c_map_of_sums(c, map, as);
+  c_indent(c);
+  fprintf(c->out, "const %s map = {", as);
+  for (int i = 0; i < op->n_reads; i++) {
+    if (!is_beside(c, map, i)) continue;
+    fputc('&', c->out), c_place(c, op, i);
+    fputs(", ", c->out), c_step(c, op, i, rows), fputs(", ", c->out);
+  }
+  fputs("0};\n", c->out);
 }
 
 static const char *vector_combine(tf_reduce r, bool across) {
