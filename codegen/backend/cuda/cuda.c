@@ -6,13 +6,20 @@
 #include <string.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
+#include "codegen/backend/cuda/window/window.h"
 
 const lower_pass tf_cuda_passes[] = {
-    {"grid", lower_cuda_grid},        {"split", lower_cuda_split},
-    {"rows", lower_cuda_tensor_rows}, {"tile", lower_cuda_tile},
-    {"tensor", lower_cuda_tensor},    {"stage", lower_cuda_stage},
-    {"threads", lower_cuda_threads},  {"spaces", lower_cuda_spaces},
-    {"unused", lower_drop_unused},    {NULL, NULL},
+    {"grid", lower_cuda_grid},
+    {"split", lower_cuda_split},
+    {"rows", lower_cuda_tensor_rows},
+    {"tile", lower_cuda_tile},
+    {"window", lower_cuda_window},
+    {"tensor", lower_cuda_tensor},
+    {"stage", lower_cuda_stage},
+    {"threads", lower_cuda_threads},
+    {"spaces", lower_cuda_spaces},
+    {"unused", lower_drop_unused},
+    {NULL, NULL},
 };
 
 /* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is

@@ -1,8 +1,8 @@
 # A workload in bfloat16 with its mapping, drawn by seed: awk -v seed=N -f draw.awk.  Products in all orders of their
 # operands' dims, chains with what stands between, attention with rows whole and streamed; sums in parts, each another
 # block's; sizes of eights and others.  -v groups=1: such as warpgroups may take (sm_90a), blocks of 65 to 128 rows and rows that stand on 16 bytes.
-# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, gated, attention or
-# conv: that one (a third of the chains are gated: products of the same rows, side by side); net: a network, without a mapping.
+# -v bytes=1: products' operands have neighbours along the sum, which warpgroups must have in bytes.  -v kind=product, chain, gated, attention,
+# conv or depth: that one (a third of the chains are gated: products of the same rows, side by side); net: a network, without a mapping.
 # The kind is drawn by itself (lot): a remainder of the seed would always meet the same type where callers go through types in turn.
 function draw(n) { state = (state * 1103515245 + 12345) % 2147483648; return int(state / 65536) % n }
 function size(least, most) { v = least + draw(most - least + 1); return draw(2) ? v : int((v + 7) / 8) * 8 }
@@ -125,6 +125,28 @@ function conv() {
   if (tail) out("      SMEM for n=" images row " k=" kk "\n        op B\n      SMEM for n=" images row " k=" kk "\n        op A")
 }
 
+# Depthwise: each channel by itself, sometimes with several outputs a channel (m), the channels last or first; what leaves may be mapped.
+function depth() {
+  dims = draw(3) ? 2 : 1 + draw(3); last = draw(4); m = draw(6) ? 0 : 2 + draw(2); c = m ? size(1, 16) : size(1, 150); n = 1 + draw(3); split("p q o", point, " ")
+  at = pts = win = pads = shape = ext = trips = box = row = ""; tail = draw(3) == 0; tc = 1 + draw(2)
+  for (i = 1; i <= dims; i++) {
+    x = point[i]; r = 1 + draw(dims > 2 ? 3 : 5); st = 1 + draw(2); dil = 1 + (draw(3) == 0); pad = draw(int((r - 1) * dil / 2) + 1)
+    e = 1 + draw(dims > 2 ? 6 : dims > 1 ? 20 : 90); t = 1 + draw(2); b = up(e, t); t = up(e, b)
+    at = at ", " x "*" st " + " x "r*" dil " - " pad; pts = pts "," x; win = win "," x "r"; pads = pads ", " pad
+    shape = shape ", " (e - 1) * st + (r - 1) * dil + 1 - 2 * pad + draw(st); ext = ext ", " x ": " e ", " x "r: " r
+    trips = trips " " x "=" t; box = box " " x "=" b " " x "r=" r; row = row " " x "=" b
+  }
+  ms = m ? ",m" : ""; mb = m ? " m=" m : ""; w = draw(2) ? "W[" substr(win, 2) ",c" ms "]" : "W[c" ms win "]"
+  out("  dims: {n: " n ext ", c: " c (m ? ", m: " m : "") "}\n  tensors: {I: {pad: [0" (last ? pads ", 0" : ", 0" pads) "], shape: [" n (last ? shape ", " c : ", " c shape) "]}}\n  ops:")
+  o = last ? "[n" pts ",c" ms "]" : "[n,c" ms pts "]"
+  out("  - \"O" o " += I[n" (last ? at ", c]" : ", c" at "]") " * " w "\"")
+  if (tail) out("  - \"B" o " = O" o " * S[c" ms "] + V[c" ms "]\"\n  - \"A" o " = " (draw(2) ? "relu" : "silu") "(B" o ")\"")
+  out("mapping: |\n  HBM for n=" n trips " c=" tc (tail ? "\n    Seq keep O@SMEM B@SMEM" : ""))
+  cc = " c=" up(c, tc); in_ = tail ? "  " : ""
+  out(in_ "    SMEM for" box cc mb "\n" in_ "      op O")
+  if (tail) out("      SMEM for" row cc mb "\n        op B\n      SMEM for" row cc mb "\n        op A")
+}
+
 # ---- networks: from two to five layers, each drawn by itself, of rows of a sequence or of an image ----
 
 function does(text) { all_ops = all_ops "\n  - \"" text "\"" }
@@ -135,7 +157,8 @@ function linear(i, x, d) {
   if (draw(3)) { does("A" i "[t," d "] += " x " * W" i "[" from "," d "]") } else does("A" i "[t," d "] += " x " * W" i "[" d "," from "]")
   split("relu gelu silu tanh", f, " ")
   if (!draw(5)) return "A" i
-  does("R" i "[t," d "] = " f[1 + draw(4)] "(A" i "[t," d "] + b" i "[" d "])")
+  fn = f[1 + draw(4)]; mean = fn == "tanh" ? " / " n_from : "" # else all are 1 but for rounding, and a norm magnifies that
+  does("R" i "[t," d "] = " fn "(A" i "[t," d "]" mean " + b" i "[" d "])")
   return "R" i
 }
 
@@ -214,5 +237,5 @@ BEGIN {
   split("product chain attention conv", kinds, " ")
   if (kind == "") kind = kinds[1 + lot(1, 4)]
   print "# " kind "\nworkload:\n  name: case" seed
-  if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
+  if (kind == "depth" || (kind == "conv" && !groups && !lot(5, 4))) depth(); else if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
 }

@@ -73,6 +73,19 @@ workload:
   - "z[t,d] = o[t,d] + r[t,d]"
 Y
 
+# Rows whose products exceed float16 between kernels: its test draws smaller numbers, and says so.
+network large "N" any --dtype f16 --max-ops 1 <<'Y'
+workload:
+  name: large
+  dims: {t: 4, a: 32, b: 48, c: 48}
+  ops:
+  - "A[t,b] += x[t,a] * W[a,b]"
+  - "B[t,c] += A[t,b] * V[b,c]"
+  - "Q[t] += B[t,c] * B[t,c]"
+  - "N[t,c] = B[t,c] / sqrt(Q[t] / 48 + 0.01)"
+Y
+grep -q 'numbers are divided by 2^2,' "$work/large.said" || fail "large: $(cat "$work/large.said")"
+
 # Products that have nothing of each other are in two branches of the graph, which the emulation runs in another order.
 network gated "U V" 3 --dtype bf16 --max-ops 1 <<'Y'
 workload:

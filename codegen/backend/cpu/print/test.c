@@ -240,6 +240,10 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
   uint32_t kinds = 0;
   for (int o = 0; o < wl->n_ops; o++)
     kinds |= wl->ops[o].kinds, exact |= compares(&wl->ops[o], wl->ops[o].n_expr - 1, false);
+  if (data == IR_F16)
+    fputs("/* Numbers are divided by 2^down, so that float16 holds what ops make of them. */\n"
+          "static int down;\n\n",
+          out);
   fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. "
         "*/\n"
         "static double number(unsigned long long i, unsigned tensor) {\n"
@@ -248,7 +252,9 @@ static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exa
         "  double v = (double)((u ^ u >> 29) % 101);\n",
         out);
   if (any_ranged(wl)) ranged_text(out, wl);
-  fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data, exact));
+  const bool down = data == IR_F16;
+  fprintf(out, "  return %s%s%s;\n}\n\n", down ? "ldexp(" : "", numbers(kinds, data, exact),
+          down ? ", -down)" : "");
 }
 
 void c_numbers(FILE *out, const tf_workload *wl, ir_type data) {
@@ -340,6 +346,32 @@ static bool is_mask(const c_package *k, int z) {
   return all;
 }
 
+/* Sets an argument to numbers. */
+static void fill(FILE *out, const c_package *k, int z) {
+  const tf_tensor *t = &workload(k)->tensors[z];
+  if (t->view_of || !c_is_argument(t) || !c_is_input(t)) return;
+  const ir_type type = c_argument_type(k->p, z);
+  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
+  char hidden[96] = "";
+  if (is_mask(k, z)) /* each row counts an element more than the one before */
+    snprintf(hidden, sizeof hidden,
+             "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last, last);
+  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s",
+          tf_tensor_words(t), c_type(type),
+          t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
+  if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
+  fprintf(out,
+          "(float)number((unsigned long long)i, %d)%s%s;\n"
+          "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
+          "] = v;\n  }\n",
+          z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type),
+          t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+}
+
+static c_halves halves_of(const c_package *k) {
+  return k->p->machine.data == IR_F16 ? C_ALL_IN_HALF : C_NONE_IN_HALF;
+}
+
 static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -353,23 +385,7 @@ static void declare(FILE *out, const c_package *k) {
             spaced_words(k, t), c_type(type));
     c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
     strides(out, k, t);
-    if (!c_is_input(t)) continue;
-    int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
-    char hidden[96] = "";
-    if (is_mask(k, z)) /* each row counts an element more than the one before */
-      snprintf(hidden, sizeof hidden,
-               "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last,
-               last);
-    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s",
-            tf_tensor_words(t), c_type(type),
-            t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
-    if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
-    fprintf(out,
-            "(float)number((unsigned long long)i, %d)%s%s;\n"
-            "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
-            "] = v;\n  }\n",
-            z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type),
-            t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+    if (halves_of(k) == C_NONE_IN_HALF) fill(out, k, z);
   }
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of)
@@ -378,10 +394,6 @@ static void declare(FILE *out, const c_package *k) {
 }
 
 static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_input(z); }
-
-static c_halves halves_of(const c_package *k) {
-  return k->p->machine.data == IR_F16 ? C_ALL_IN_HALF : C_NONE_IN_HALF;
-}
 
 /* What an element may be off however small it is: float16, what it loses below its normal numbers,
  * and half a step of the result; others may be 0 below theirs. */
@@ -551,18 +563,21 @@ static bool is_half(c_halves h, const tf_tensor *z) {
   return h == C_ALL_IN_HALF || (h == C_WORDS_IN_HALF && z->word_bits == 16);
 }
 
+/* As the ops make them below float16's normal numbers, if halves are kept. */
+static void low_rooms(FILE *out, const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (is_output(&wl->tensors[z]))
+      fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
+              tf_tensor_words(&wl->tensors[z]));
+}
+
 /* Twice, if a kernel may keep what ops make in float16: as it does below that type's normal
  * numbers, where it loses not some share of a value but up to 2^-25; then exactly. */
-void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
-  if (halves) {
-    for (int z = 0; z < wl->n_tensors; z++)
-      if (is_output(&wl->tensors[z]))
-        fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
-                tf_tensor_words(&wl->tensors[z]));
+static void reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
+  if (halves)
     fputs("  for (int low = 1; low >= 0; low--) { /* what float16 loses below its normal numbers; "
           "exactly */\n",
           out);
-  }
   for (int i = 0; i < wl->n_ops; i++)
     reference_op(out, wl, &wl->ops[wl->topo[i]],
                  is_half(halves, &wl->tensors[wl->ops[wl->topo[i]].out]));
@@ -572,6 +587,36 @@ void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
       fprintf(out, "  if (low) memcpy(l_%s, r_%s, %" PRId64 " * sizeof(double));\n",
               wl->tensors[z].name, wl->tensors[z].name, tf_tensor_words(&wl->tensors[z]));
   fputs("  }\n", out);
+}
+
+void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
+  if (halves) low_rooms(out, wl);
+  reference_ops(out, wl, halves);
+}
+
+/* Arguments and what ops make of them, of which a network keeps in float16 what passes between its
+ * kernels: numbers are halved until all of it is within that type.  Below 2^-6 they
+ * would leave its normal numbers: as they were, if that is not enough. */
+static void held_by_half(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  low_rooms(out, wl);
+  fputs("  for (int halved = 0; halved <= 7; halved++) {\n  double most = 0;\n"
+        "  down = halved % 7;\n",
+        out);
+  for (int z = 0; z < wl->n_tensors; z++)
+    fill(out, k, z);
+  reference_ops(out, wl, C_ALL_IN_HALF);
+  for (int o = 0; o < wl->n_ops; o++) {
+    const tf_tensor *t = &wl->tensors[wl->ops[o].out];
+    fprintf(out,
+            "  for (long long i = 0; i < %" PRId64
+            "; i++) if (isfinite(r_%s[i])) most = fmax(most, fabs(r_%s[i]));\n",
+            tf_tensor_words(t), t->name, t->name);
+  }
+  fputs("  if (most <= 32768) break;\n  }\n"
+        "  if (down) printf(\"numbers are divided by 2^%d, so that float16 holds what ops make of "
+        "them\\n\", down);\n",
+        out);
 }
 
 static const char no_isa[] = "    puts(\"not run: this computer has not the instruction set, or "
@@ -604,7 +649,10 @@ void c_test_c(FILE *out, const c_package *k) {
           "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n",
           k->name);
   declare(out, k);
-  c_reference_ops(out, wl, halves_of(k));
+  if (halves_of(k))
+    held_by_half(out, k);
+  else
+    reference_ops(out, wl, C_NONE_IN_HALF);
   hold_ranges(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n"

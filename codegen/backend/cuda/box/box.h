@@ -34,4 +34,15 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b);
 /* Sets the sides: of at most so many points, the fewest boxes, those with ragged ends counted
  * somewhat more; then what reads least, and has most neighbours. */
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b);
+
+/* A depthwise convolution whose channels are neighbours in the input and in the output. */
+enum { CU_MOST_TAPS = 64 };
+typedef struct {
+  int read;                  /* that moves as the window does; the other one is the weights */
+  int channels, along, rows; /* positions among the op's dims: of channels; of pixels, the innermost
+                                and the next (-1: there is none) */
+  int64_t taps;              /* elements of the window */
+} cu_depthwise;
+/* False: the op is none, or its window has more elements than are unrolled. */
+bool cu_depthwise_find(const tf_workload *wl, const tf_op *op, cu_depthwise *t);
 #endif

@@ -446,6 +446,7 @@ static inline void send(void *to, const void *from, int there, int all) {
   ((void)(stream), emulation::start(blocks, threads, bytes, [&] { part(__VA_ARGS__); }))
 #define SHARED(name) unsigned char *const name = emulation::shared + emulation::shared_from
 #define POINTER(T) emulation::pointer<T>
+#define READS(at, bytes) emulation::reads(at, bytes)
 #define WRITES(at, bytes) emulation::writes(at, bytes)
 #define PASSES(to, from, there, all) emulation::passes(to, from, there, all)
 #define TENSOR(what, at, element) emulation::name(what, at, element)

@@ -1,6 +1,7 @@
 /* What CUDA's passes note of statements, for its printer. */
 #ifndef CODEGEN_BACKEND_CUDA_NOTE_NOTE_H
 #define CODEGEN_BACKEND_CUDA_NOTE_NOTE_H
+#include "codegen/backend/cuda/box/box.h"
 #include "codegen/ir/ir.h"
 
 /* A nest that multiplies a matrix of rows m by one of columns n, held in fragments across a warp's
@@ -10,8 +11,19 @@ typedef struct {
   int m, n, k, a, b;
 } cu_matrices;
 
+/* A nest of a depthwise convolution: a lane sums two neighbours of the channels for some pixels in
+ * registers, and reads the input from a tile, whose rows are pixels. */
+typedef struct {
+  cu_depthwise of;
+  int tile; /* the buffer that has the input */
+  int to;   /* that of halves to which sums go; -1: the op's own */
+  bool cut; /* the pixels that lanes have are some of the tile's: the last may have fewer */
+} cu_window_nest;
+
 typedef struct {
   ir_note note;
+  const cu_window_nest *window; /* NEST: so; NULL: no */
+  bool taken;                   /* SAVE: a nest before it does so from registers */
   const cu_matrices *fragments; /* NEST: a product of fragments; NULL: no */
   bool boxed;  /* SAVE: by boxes of the tensor (sm_90a), which stop at its end alone: all of the
                   block's rows ... */

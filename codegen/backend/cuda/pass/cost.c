@@ -118,10 +118,7 @@ typedef struct {
 } block;
 
 /* So many instructions of each warp. */
-static void slots(block *b, double n) {
-  b->slots += n;
-  b->all_slots += n * b->share;
-}
+static void slots(block *b, double n) { b->slots += n, b->all_slots += n * b->share; }
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) {
   return &b->p->tree->workload->ops[s->op];
@@ -232,22 +229,12 @@ static const struct {
              {TF_K_DIV, 9, 1},      {TF_K_TANH, 17, 2}, {TF_K_ERF, 28, 1},
              {TF_K_SIGMOID, 13, 2}, {TF_K_GELU, 31, 1}, {TF_K_SILU, 14, 2}};
 
-/* Whether products multiply what the op makes: then two points are rounded by one instruction. */
-static bool is_multiplied(const block *b, const tf_op *op) {
-  const tf_workload *wl = b->p->tree->workload;
-  const tf_tensor *z = &wl->tensors[op->out];
-  bool is = false;
-  for (int i = 0; i < z->n_consumers; i++)
-    is |= ir_is_product(&wl->ops[z->consumers[i]]);
-  return is;
-}
-
 /* What a point of fragments takes, whose operands are in registers: the calls of its expression,
  * and a sum's step.  A quotient by a number is a product; a deferred one is none. */
 static void instructions(const block *b, const ir_stmt *s, double *all, double *special) {
   const tf_op *op = op_of(b, s);
   const bool deferred = s->kind == IR_NEST && s->nest.divides >= 0;
-  *all = s->kind == IR_NEST ? (op->reduce != TF_ASSIGN) + 0.5 * is_multiplied(b, op) : 1;
+  *all = s->kind == IR_NEST ? (op->reduce != TF_ASSIGN) + 0.5 * cu_is_multiplied(b->p, op) : 1;
   *special = 0;
   if (s->kind != IR_NEST) return;
   for (int i = 0; i < op->n_expr; i++) {
@@ -279,7 +266,8 @@ static int folded(const block *b, const ir_stmt *s) {
 /* Points of memory take `point` instructions, of which a function is one; a dot product does
  * several by as many. */
 static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
-  *all = b->mp->point / (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
+  *all = (b->mp->point + cu_places_of(b->p, s)) /
+         (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
   *special = 0;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;
@@ -306,9 +294,19 @@ static double of_fragments(const block *b, const ir_stmt *s, double plain) {
   return filled(b, s) * each / CU_LANES + rows * row_meets;
 }
 
+/* Sums of a depthwise convolution, in registers; loads of weights go side by side. */
+static void of_window(block *b, const ir_stmt *s) {
+  const cu_window_work each = cu_window_work_of(b->p, s);
+  b->issued += b->times * each.issued, b->plain += b->times * each.issued * b->lanes / b->mp->plain;
+  b->shared += b->times * each.read * READ_BYTES * b->lanes / b->mp->banks;
+  b->waits += b->times * b->mp->latency;
+}
+
 /* Points of fragments are all lanes'; others those of the threads that have a step of the loops
  * around. */
 static void points(block *b, const ir_stmt *s, bool region) {
+  if (cu_of(s)->window) of_window(b, s);
+  if (cu_of(s)->window || cu_of(s)->taken) return;
   const double times = s == b->mask                                      ? b->cut * b->times
                        : s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last
                                                                          : b->times;
@@ -634,7 +632,7 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
   const double registers = cu_registers(
                    b->p, s), /* products have as many blocks as nvcc is asked to make room for */
-      at_once = cu_multiplies(&s->body) && !cu_is_wmma(b->p)
+      at_once = (cu_multiplies(&s->body) && !cu_is_wmma(b->p)) || cu_has_window(&s->body)
                     ? cu_blocks_at_once(b->p, s)
                     : cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
   const double spilled = registers > b->mp->most ? 1.5 + (registers - b->mp->most) / 32 : 1;

@@ -238,6 +238,12 @@ static int64_t even(int64_t extent, int64_t most) {
   return most;
 }
 
+/* As many boxes of `most` at most as there must be, of even length. */
+static int64_t even_up(int64_t extent, int64_t most) {
+  const int64_t n = (extent + most - 1) / most;
+  return (extent + n - 1) / n;
+}
+
 /* The same of rows or columns: of the size at hand. */
 static int64_t block_of(const former *f, int64_t extent, int64_t most) {
   return f->size.whole && most < extent ? most : even(extent, most);
@@ -318,6 +324,26 @@ static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   return longest;
 }
 
+/* The group's depthwise convolution; NULL: it has none. */
+static const tf_op *depthwise_of(const former *f, int group, cu_depthwise *t) {
+  for (int i = 0; i < f->n; i++)
+    if (f->group[i] == group && cu_depthwise_find(f->wl, op_at(f, i), t)) return op_at(f, i);
+  return NULL;
+}
+
+/* What a block's threads have of one at a time (shape.c): a row of pixels for each warp. */
+static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int d = op->dims[k];
+    const int64_t side = cu_window_side(t, k), most = k == t->channels ? f->size.columns
+                                                      : k == t->along  ? side * f->size.rows / 64
+                                                                       : side;
+    if (f->block[d]) f->block[d] = k == t->channels ? most : even_up(f->wl->dims[d].extent, most);
+  }
+  f->row = op->dims[t->rows >= 0 ? t->rows : t->along], f->column = op->dims[t->channels];
+  f->keys = -1;
+}
+
 /* Sets how much a block has of each dim; false: its ops have none in common. */
 static bool find_blocks(former *f, int group) {
   bool any = false;
@@ -329,6 +355,12 @@ static bool find_blocks(former *f, int group) {
       all &= f->group[i] != group || has_output(op_at(f, i), d);
     f->block[d] = all;
     any |= all;
+  }
+  cu_depthwise window;
+  const tf_op *of_window = depthwise_of(f, group, &window);
+  if (of_window) {
+    find_window(f, of_window, &window);
+    return any;
   }
   const tf_op *boxed = boxed_of(f, group, &box);
   if (boxed && f->size.box) {
@@ -734,12 +766,14 @@ static tf_tree *of_cut(former *f, int *k) {
   return t ? t : of_blocks(f, true, k);
 }
 
-/* Whether tensor cores multiply windows, if there are some: those of the plain units are searched.
+/* Whether tensor cores multiply windows, if there are some, or tiles have them: others are
+ * searched.
  */
 static bool may_propose(const former *f) {
+  cu_depthwise t;
   bool may = !f->windows;
   for (int i = 0; i < f->n; i++)
-    may |= cu_window(f->wl, op_at(f, i)) >= 0;
+    may |= cu_window(f->wl, op_at(f, i)) >= 0 || cu_depthwise_find(f->wl, op_at(f, i), &t);
   return may;
 }
 
@@ -749,9 +783,10 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   f.block = block;
   if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS)
     return NULL;
+  cu_depthwise t0;
   bool any = false;
   for (int i = 0; i < f.n; i++) {
-    any |= is_matrix(&f, op_at(&f, i));
+    any |= is_matrix(&f, op_at(&f, i)) || cu_depthwise_find(wl, op_at(&f, i), &t0);
     f.windows |= has_window(&f, op_at(&f, i), false);
   }
   any &= may_propose(&f);

@@ -410,7 +410,8 @@ int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer) {
 
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
   cu_matrices t;
-  if (i + 1 >= b->n || !cu_roles(p, b->s[i], &t)) return NULL;
+  cu_depthwise d;
+  if (i + 1 >= b->n || (!cu_roles(p, b->s[i], &t) && !cu_depthwise_of(p, b->s[i], &d))) return NULL;
   const ir_stmt *nest = b->s[i], *s = b->s[i + 1];
   const tf_op *op = &p->tree->workload->ops[nest->op];
   const int sums = p->buffer_of[op->out];

@@ -20,15 +20,25 @@ int64_t cu_multiprocessors(const ir_program *p) {
   return home ? a->memories[home].mesh[0] * a->memories[home].mesh[1] : 1;
 }
 
+bool cu_has_window(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = cu_of(b->s[i])->window || cu_has_window(&b->s[i]->body);
+  return any;
+}
+
 int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
   enum {
-    MOST = 2
+    MOST = 2,
+    OF_WINDOWS =
+        3 /* a window's loads are far ahead of their sums if there is room, and need not be */
   }; /* asked for three, nvcc spills what it has room for, where one takes 56 registers as it likes
       */
   const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
   const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
   if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;
-  return (int)fmin(MOST, cu_resident(m, cu_registers(p, part), (double)cu_share(p, part, NULL)));
+  return (int)fmin(cu_has_window(&part->body) ? OF_WINDOWS : MOST,
+                   cu_resident(m, cu_registers(p, part), (double)cu_share(p, part, NULL)));
 }
 
 bool cu_multiplies(const ir_body *b) {

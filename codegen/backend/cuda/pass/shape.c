@@ -103,6 +103,70 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
          p->buffers[p->buffer_of[op->out]].type != IR_I32;
 }
 
+int64_t cu_window_side(const cu_depthwise *t, int k) {
+  enum { EACH = 8 }; /* pixels of a lane */
+  if (k == t->channels) return CU_PIECE_LANES;
+  if (k == t->along) return t->rows >= 0 ? EACH : EACH * CU_ROWS;
+  return k == t->rows ? CU_ROWS : 1;
+}
+
+/* Pieces of a depthwise convolution are even. */
+static int64_t depthwise_piece(cu_depthwise t, const ir_stmt *s, int k) {
+  if (t.rows >= 0 && s->range[t.rows].most == 1) t.rows = -1;
+  const int64_t most = cu_window_side(&t, k), pieces = (s->range[k].most + most - 1) / most;
+  return k == t.channels || pieces < 2 ? most : (s->range[k].most + pieces - 1) / pieces;
+}
+
+bool cu_is_multiplied(const ir_program *p, const tf_op *op) {
+  const tf_workload *wl = p->tree->workload;
+  const tf_tensor *z = &wl->tensors[op->out];
+  bool is = false;
+  for (int i = 0; i < z->n_consumers; i++)
+    is |= ir_is_product(&wl->ops[z->consumers[i]]);
+  return is;
+}
+
+double cu_places_of(const ir_program *p, const ir_stmt *s) {
+  enum { BOTH = 12, BORDER = 3 };
+  const tf_workload *wl = p->tree->workload;
+  const tf_op *op = &wl->ops[s->op];
+  bool window = false, padded = false;
+  for (int i = 0; s->kind == IR_NEST && ir_is_product(op) && i < op->n_reads; i++) {
+    const tf_tensor *z = &wl->tensors[op->reads[i].tensor];
+    const int from = s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor];
+    if (p->buffers[from].role == IR_COPIED || !cu_box_is_window(wl, &op->reads[i])) continue;
+    window = true;
+    for (int r = 0; r < z->rank; r++)
+      padded |= z->pad[r] != 0;
+  }
+  return (window ? BOTH : 0) + (padded ? BORDER : 0);
+}
+
+/* Sums, of which each tap of the window is read once for all of them that have it; weights, two
+ * halves of each; what leaves. */
+cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
+  enum { BEGIN = 40, PAIR = 3, WEIGHTS = 8, LEAVE = 12 };
+  const cu_depthwise *t = &cu_of(s)->window->of;
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const tf_ref *in = &op->reads[t->read];
+  double reads = 1, pixels = (double)s->range[t->along].most, others = 1;
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (k != t->channels && k != t->along) others *= (double)s->range[k].most;
+  for (int r = 0; r < p->tree->workload->tensors[in->tensor].rank - 1; r++) {
+    double span = 1, settings = 1;
+    for (int i = 0; i < in->index[r].n_terms; i++) {
+      const int k = lower_find_dim(op, in->index[r].terms[i].dim);
+      if (k < op->n_out_dims && k != t->along) continue;
+      span += (double)(in->index[r].terms[i].coef * (s->range[k].most - 1));
+      settings *= (double)s->range[k].most;
+    }
+    reads *= span < settings ? span : settings;
+  }
+  const double issued = 2 * pixels * (double)t->taps + PAIR * reads + WEIGHTS * (double)t->taps +
+                        LEAVE * pixels + BEGIN;
+  return (cu_window_work){.issued = others * issued, .read = others * reads};
+}
+
 int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const int window = s->kind == IR_NEST ? window_of(p, op) : -1;
@@ -115,6 +179,8 @@ int64_t cu_block(const ir_program *p, const ir_stmt *s, int k) {
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
   cu_matrices t;
+  cu_depthwise d;
+  if (cu_depthwise_of(p, s, &d)) return depthwise_piece(d, s, k);
   if (cu_roles(p, s, &t) && cu_may_group(p))
     return k == t.m ? CU_GROUP_ROWS : k == t.n ? cu_group_columns(p) : 1;
   if (cu_roles(p, s, &t) && cu_is_wmma(p))

@@ -65,6 +65,8 @@ int64_t cu_blocks(const ir_stmt *part);
 bool cu_has_groups(const ir_program *p);
 /* nest.c: what a thread does at points. */
 void cu_points(c_printer *c, const ir_stmt *s);
+/* window.c: of a depthwise convolution (cu_note.window). */
+void cu_window_points(c_printer *c, const ir_stmt *s);
 /* fragment.c: what the lanes of a warp do in a region; fragments, declared. */
 void cu_fragments(c_printer *c, const ir_stmt *warps);
 void cu_fragment_points(c_printer *c, const ir_stmt *s);

@@ -275,10 +275,13 @@ static void over(c_printer *c, const ir_stmt *s) {
 }
 
 void cu_points(c_printer *c, const ir_stmt *s) {
+  if (cu_of(s)->taken) return;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", c->wl->ops[s->op].name);
   c->depth++;
-  if (s->kind == IR_NEST)
+  if (cu_of(s)->window)
+    cu_window_points(c, s);
+  else if (s->kind == IR_NEST)
     nest(c, s);
   else
     over(c, s);
