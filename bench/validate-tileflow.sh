@@ -43,7 +43,7 @@ $(row link "C: instance to instance" "see below")
 $(row apart "C: cannot be told" "one figure for fills of both ops, which use different numbers of instances")
 $(row other "unexplained" "")
 
-DRAM words, read and written, summed over the mappings of each dataflow:
+DRAM words, read and written, summed over the mappings of each dataflow (C: the scores, which the first product makes and the second reads):
 
 | dataflow | mappings | TileFlow | ours | TileFlow, without C | ours, without C | mappings larger | C between instances |
 |---|--:|--:|--:|--:|--:|--:|--:|
@@ -60,7 +60,7 @@ cat <<TEXT
 
 ![DRAM words, ours over TileFlow's](img/validation/tileflow.svg)
 
-Without C no tensor moves more DRAM words in ours; nor does C where it stays on chip. In 53 mappings one set of L1 instances makes C and another reads it.
+Apart from C no tensor moves more DRAM words in ours; nor does C where it stays on chip. In 53 mappings one set of L1 instances makes C and another reads it.
 TileFlow counts none of these words, or a few between neighbours; here C passes through DRAM, which makes 42 mappings larger in sum.
 
 Cycles, ours over TileFlow's, differ by rule: here drains take the read port, and each child of a Seq overlaps its own loads only.

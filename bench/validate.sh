@@ -103,8 +103,8 @@ are inferred from these runs:
   rtl-core.yaml has a port each way.
 - *56 cycles for each product besides* ([NPU.md](NPU.md)). Without them the first row is 1.46 % and 8.4 %.
 
-Between buffer and registers the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C once between the products. Without
-these its words are ours (\`unit.test_rtl\`).
+Between buffer and registers the RTL moves more on all 66 rows: it reads partial sums that nobody wrote, and passes over C (what the first
+product makes) once between the products. Without these its words are ours (\`unit.test_rtl\`).
 
 TEXT
   cat "$scratch/timeloop.md"
