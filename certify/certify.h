@@ -46,7 +46,7 @@ typedef struct {
   unsigned dims; /* bit d: dim d indexes it */
   int64_t bits;
   wide words; /* elements */
-  bool made;
+  bool produced;
   int home; /* the memory in which it lives */
 } tensor;
 
@@ -118,8 +118,9 @@ static inline bool may_be_held(const box *b, int l, int z) { return !(b->passed[
 
 enum { GROUPS = 4, ORDERS = 24 };
 typedef struct {
-  int n;        /* groups of dims that index the same tensors */
-  int of[DIMS]; /* -1: a dim that indexes all of them, whose loops stand outside of the others */
+  int n;              /* groups of dims that index the same tensors */
+  int group_of[DIMS]; /* -1: a dim that indexes all of them, whose loops stand outside of the others
+                       */
   int orders, list[ORDERS][GROUPS];
 } groups;
 

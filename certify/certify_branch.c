@@ -41,10 +41,10 @@ static groups groups_of(const problem *p) {
   int order[GROUPS] = {0};
   for (int d = 0; d < p->n_dims; d++) {
     const unsigned own = moved_by(p, d);
-    g.of[d] = own + 1 == 1u << p->n_tensors ? -1 : g.n;
+    g.group_of[d] = own + 1 == 1u << p->n_tensors ? -1 : g.n;
     for (int e = 0; e < d; e++)
-      if (g.of[d] >= 0 && moved_by(p, e) == own) g.of[d] = g.of[e];
-    if (g.of[d] < g.n) continue;
+      if (g.group_of[d] >= 0 && moved_by(p, e) == own) g.group_of[d] = g.group_of[e];
+    if (g.group_of[d] < g.n) continue;
     if (++g.n > GROUPS) refuse("dims of more than %d groups", GROUPS);
   }
   list_orders(&g, order, 0, 0);
@@ -55,7 +55,8 @@ static void put_in_order(const proof *q, int tile, int order, box *b) {
   b->order[tile] = order;
   for (int d = 0; d < q->p->n_dims; d++)
     for (int k = 0; k < q->g.n; k++)
-      if (q->g.of[d] >= 0 && q->g.list[order][k] == q->g.of[d]) b->place[tile][d] = k + 1;
+      if (q->g.group_of[d] >= 0 && q->g.list[order][k] == q->g.group_of[d])
+        b->place[tile][d] = k + 1;
 }
 
 /* Its home holds a tensor, and nothing further out does; nor are there instances that have parts of
@@ -66,7 +67,7 @@ static void go_home(const problem *p, int z, box *b) {
   for (int l = 0; l < t->home; l++) {
     b->passed[l] |= 1u << z;
     for (int d = 0; d < p->n_dims; d++)
-      for (int a = 0; t->made && !indexes(t, d) && a < 2; a++)
+      for (int a = 0; t->produced && !indexes(t, d) && a < 2; a++)
         b->spread[l][a][d].hi = 1;
   }
 }
@@ -137,7 +138,7 @@ static bool cut_to_mesh(const problem *p, int tile, int axis, box *b) {
 static span turns(const proof *q, const box *b, int tile, int group) {
   span all = {1, 1};
   for (int d = 0; d < q->p->n_dims; d++) {
-    if (q->g.of[d] != group) continue;
+    if (q->g.group_of[d] != group) continue;
     const span t = steps_at(q->p, b, tile, d);
     all.lo = t.lo > all.lo ? t.lo : all.lo;
     all.hi = t.hi > all.hi ? t.hi : all.hi;

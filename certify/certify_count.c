@@ -152,8 +152,8 @@ static moved move(const state *s, int l, int z, int step, bool first) {
       .cut = s->cut_of[l], .step = step, .from = first ? s->cut_of[l] : 0, .inside = LOOPS};
   which above = {.cut = each.cut, .step = step, .from = first ? up : 0, .inside = up},
         again = above;
-  const bool share = t->made ? own->reduce : own->multicast;
-  if (!t->made) {
+  const bool share = t->produced ? own->reduce : own->multicast;
+  if (!t->produced) {
     const wide fill = loads_of(s, each, t);
     above.inside = share ? up : LOOPS;
     return (moved){.fill = fill, .read = loads_of(s, above, t)};
@@ -173,13 +173,13 @@ static moved move(const state *s, int l, int z, int step, bool first) {
 static moved use(const state *s, int z, bool first) {
   const tensor *t = &s->p->tensor[z];
   const int up = outside_of(s, server(s, s->p->n, z)), from = first ? up : 0;
-  const bool share = t->made ? s->p->unit.reduce : s->p->unit.multicast;
+  const bool share = t->produced ? s->p->unit.reduce : s->p->unit.multicast;
   const which each = {
       .cut = s->m->n_loops, .step = ALL, .from = from, .inside = share ? up : LOOPS};
   const which new = {.cut = s->m->n_loops, .step = ALL, .from = from, .inside = up, .anew = true};
   const wide all = words_of(s, &each, t, false);
-  return t->made ? (moved){.read = all - words_of(s, &new, t, false), .update = all}
-                 : (moved){.read = all};
+  return t->produced ? (moved){.read = all - words_of(s, &new, t, false), .update = all}
+                     : (moved){.read = all};
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -330,9 +330,9 @@ static wide traffic_of(const state *s) {
 /* The role of the z-th tensor: the output, or the first or second input; -1: a later one. */
 static int role_of(const problem *p, int z) {
   int before = 0;
-  if (p->tensor[z].made) return RESULT;
+  if (p->tensor[z].produced) return RESULT;
   for (int i = 0; i < z; i++)
-    before += !p->tensor[i].made;
+    before += !p->tensor[i].produced;
   return before == 0 ? LEFT : before == 1 ? RIGHT : -1;
 }
 
@@ -410,7 +410,7 @@ static const char *not_at_home(const state *s) {
     if (s->cut_of[t->home] < 0 || s->bypass[t->home] >> z & 1)
       return "a tensor's home is passed by";
     for (int k = 0; k < s->cut_of[t->home]; k++)
-      if (t->made && s->m->loop[k].axis != IN_TIME && s->m->loop[k].trip > 1 &&
+      if (t->produced && s->m->loop[k].axis != IN_TIME && s->m->loop[k].trip > 1 &&
           !indexes(t, s->m->loop[k].dim))
         return "instances have parts of a sum that lives in one";
   }

@@ -246,7 +246,7 @@ static int memory_named(const problem *p, const char *name) {
 static void read_tensor(problem *p, bool made) {
   if (p->n_tensors == TENSORS) refuse("more than %d tensors", TENSORS);
   tensor *z = &p->tensor[p->n_tensors++];
-  z->made = made;
+  z->produced = made;
   z->words = 1;
   copy_name(z->name, must_word("a name"));
   z->bits = whole(value_of("bits"), 1, 1 << 16);

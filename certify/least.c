@@ -210,8 +210,8 @@ static wide share(const view *v, const tensor *z, int l, wide n, unsigned by) {
 
 /* What memory a passes as n words of a tensor enter memory l: a = l, or the one that serves it. */
 static transfer passed(const view *v, const tensor *z, int l, int a, wide n) {
-  const wide in = share(v, z, a, z->made ? n - whole_of(z) : n, z->dims),
-             out = z->made ? share(v, z, a, n, z->dims) : 0;
+  const wide in = share(v, z, a, z->produced ? n - whole_of(z) : n, z->dims),
+             out = z->produced ? share(v, z, a, n, z->dims) : 0;
   return a == l ? (transfer){out, in} : (transfer){in, out};
 }
 
@@ -232,8 +232,8 @@ static transfer used_of_one(const view *v, const tensor *z, int l) {
   wide all = scaled(used(v, z, l), z->bits, bits);
   for (int d = 0; d < v->p->n_dims; d++)
     all /= v->among[l][d];
-  return z->made ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all}
-                 : (transfer){all, 0};
+  return z->produced ? (transfer){most(0, all - scaled_up(whole_of(z), z->bits, bits)), all}
+                     : (transfer){all, 0};
 }
 
 /* Words of each tensor that enter each memory. */
@@ -313,7 +313,8 @@ static bool takes_part(const view *v, int l, int a, int z) {
 static wide first_time(const view *v, const tensor *z, int l, int a) {
   const resource *m = &v->p->memory[a];
   const wide n = block_of(v, z, a == l ? v->block_lo[l] : v->step_lo[l - 1]);
-  return over(scaled(times(n, ONE), z->bits, m->bits), (a == l) == z->made ? m->read : m->write);
+  return over(scaled(times(n, ONE), z->bits, m->bits),
+              (a == l) == z->produced ? m->read : m->write);
 }
 
 /* Tensors that no loop inside of a place among the loops above memory l can move. */
@@ -375,8 +376,8 @@ static wide loads_and_stores(const view *v, int l, const wide *n, bool in_turn) 
       if (!takes_part(v, l, a, z)) continue;
       const tensor *t = &v->p->tensor[z];
       const wide time = first_time(v, t, l, a);
-      in = plus(in, t->made ? 0 : time);
-      out = plus(out, t->made ? time : 0);
+      in = plus(in, t->produced ? 0 : time);
+      out = plus(out, t->produced ? time : 0);
       add_transfer(&w, passed(v, t, l, a, n[z]));
     }
     const wide read = over(w.read, m->read), write = over(w.write, m->write);
@@ -443,9 +444,9 @@ static wide energy_of(const view *v, const entries *e) {
       if (!surely_held(v->b, l, z)) continue;
       const wide whole = whole_of(t), own = enters(v, l, z) ? e->in[l][z] : 0;
       const wide in = passed_on(v, e, z, l, &one),
-                 again = t->made && enters(v, l, z) ? own - whole : 0;
-      const wide read = t->made ? plus(most(0, in - whole), own) : in,
-                 write = t->made ? plus(in, again) : own;
+                 again = t->produced && enters(v, l, z) ? own - whole : 0;
+      const wide read = t->produced ? plus(most(0, in - whole), own) : in,
+                 write = t->produced ? plus(in, again) : own;
       const wide hop = of(scaled(plus(own, again), t->bits, m->bits), m->hop_pj);
       pj = plus(pj, of(scaled(read, t->bits, m->bits), m->read_pj));
       pj = plus(pj, of(scaled(write, t->bits, m->bits), m->write_pj));
@@ -465,7 +466,7 @@ wide least_cost(const problem *p, const box *b) {
       e.in[l][z] = l > p->tensor[z].home ? entering(&v, &p->tensor[z], l) : 0;
     if (p->tensor[z].home) continue;
     const wide n = passed_on(&v, &e, z, 0, &one);
-    words = plus(words, p->tensor[z].made ? 2 * n - whole_of(&p->tensor[z]) : n);
+    words = plus(words, p->tensor[z].produced ? 2 * n - whole_of(&p->tensor[z]) : n);
   }
   const objective o = p->objective;
   if (o == TRAFFIC) return words;
@@ -480,7 +481,7 @@ static transfer living_in(const problem *p, int l) {
   for (int z = 0; z < p->n_tensors; z++) {
     const wide n = scaled(whole_of(&p->tensor[z]), p->tensor[z].bits, p->memory[l].bits);
     if (p->tensor[z].home == l)
-      add_transfer(&w, p->tensor[z].made ? (transfer){0, n} : (transfer){n, 0});
+      add_transfer(&w, p->tensor[z].produced ? (transfer){0, n} : (transfer){n, 0});
   }
   return w;
 }

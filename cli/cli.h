@@ -111,7 +111,7 @@ typedef struct {
   tf_layouts_result *layouts; /* of the mapping found; NULL: no memory has lines, or it was given */
 } cli_session;
 
-/* New diagnostics; NULL where memory ran out, which has been told. */
+/* New diagnostics; NULL where memory ran out, which has been reported. */
 tf_diags *cli_diags(void);
 /* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran
  * out. */

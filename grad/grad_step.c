@@ -60,8 +60,8 @@ static void add_updates(gr_draft *d, const gr_stepping *s, int *update) {
   }
 }
 
-/* ---- what is made again --------------------------------------------------------------------- */
-/* Adds the copy of each forward op whose tensor is made again, and lets the backward ops read it.
+/* ---- what is recomputed --------------------------------------------------------------------- */
+/* Adds the copy of each forward op whose tensor is recomputed, and lets the backward ops read it.
  */
 static void add_again(gr_draft *d, const gr_stepping *s, int n_forward, int *to) {
   for (int t = 0; t < d->wl->n_tensors && !d->failed; t++)

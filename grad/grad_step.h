@@ -14,7 +14,7 @@ typedef struct {
   const int **home; /* the dims of the gradient */
 } gr_stepping;
 
-/* Adds updates and what is made again, leaves out what neither reads, and puts the ops in the order
+/* Adds updates and what is recomputed, leaves out what neither reads, and puts the ops in the order
  * in which they are to run.  False after an error. */
 bool gr_step(gr_draft *d, const gr_stepping *s);
 #endif

@@ -17,15 +17,15 @@ typedef struct {
 
 typedef struct {
   gr_draft *d;
-  reach *of; /* [n_tensors] */
-  bool *dim; /* [n_dims] whether it is used */
+  reach *reach; /* [n_tensors] */
+  bool *dim;    /* [n_dims] whether it is used */
   FILE *out;
 } writer;
 
 static void note_read(void *ctx, const gr_expr *read) {
   writer *w = ctx;
   const gr_tensor *t = &w->d->tensors[read->tensor];
-  reach *x = &w->of[read->tensor];
+  reach *x = &w->reach[read->tensor];
   x->read = true;
   for (int r = 0; r < t->rank; r++) {
     int64_t lo, hi;
@@ -60,26 +60,26 @@ static void add_copy(gr_draft *d, int t, reach *x) {
 static bool measure(writer *w) {
   gr_draft *d = w->d;
   int n_tensors = d->n_tensors, n_ops = d->n_ops;
-  w->of = tf_arena_array(d->arena, (size_t)n_tensors * 2, sizeof *w->of);
+  w->reach = tf_arena_array(d->arena, (size_t)n_tensors * 2, sizeof *w->reach);
   w->dim =
       tf_arena_array(d->arena, (size_t)d->n_dims + (size_t)n_tensors * TF_MAX_RANK, sizeof *w->dim);
-  if (!w->of || !w->dim) return gr_fail_memory(d);
+  if (!w->reach || !w->dim) return gr_fail_memory(d);
   for (int o = 0; o < n_ops; o++) {
     gr_each_read(d->ops[o].e, note_read, w);
     for (int r = 0; r < d->tensors[d->ops[o].out].rank; r++)
       w->dim[d->ops[o].left[r]] = true;
   }
   for (int t = 0; t < n_tensors; t++)
-    if (w->of[t].read && d->tensors[t].producer < 0 && one_sided(&d->tensors[t], &w->of[t]))
-      add_copy(d, t, &w->of[t]);
+    if (w->reach[t].read && d->tensors[t].producer < 0 && one_sided(&d->tensors[t], &w->reach[t]))
+      add_copy(d, t, &w->reach[t]);
   for (int o = n_ops; o < d->n_ops; o++)
     for (int r = 0; r < d->tensors[d->ops[o].out].rank; r++)
       w->dim[d->ops[o].left[r]] = true;
   for (int t = 0; t < n_tensors; t++) {
-    if (!w->of[t].copied) continue;
-    w->of[w->of[t].copy] = w->of[t];
-    w->of[w->of[t].copy].copied = false;
-    w->of[t] = (reach){.read = true, .copied = true, .copy = w->of[t].copy};
+    if (!w->reach[t].copied) continue;
+    w->reach[w->reach[t].copy] = w->reach[t];
+    w->reach[w->reach[t].copy].copied = false;
+    w->reach[t] = (reach){.read = true, .copied = true, .copy = w->reach[t].copy};
   }
   return !d->failed;
 }
@@ -132,7 +132,7 @@ static void put_form(const writer *w, tf_index x) {
 }
 
 static void put_read(const writer *w, const gr_expr *e, bool through_copy) {
-  int t = through_copy && w->of[e->tensor].copied ? w->of[e->tensor].copy : e->tensor;
+  int t = through_copy && w->reach[e->tensor].copied ? w->reach[e->tensor].copy : e->tensor;
   fprintf(w->out, "%s[", w->d->tensors[t].name);
   for (int r = 0; r < w->d->tensors[t].rank; r++) {
     fputs(r ? "," : "", w->out);
@@ -164,7 +164,7 @@ static void put_call(const writer *w, const gr_expr *e, bool through_copy) {
   fputs(")", w->out);
 }
 
-/* Where the point stands. */
+/* The coordinates of the point. */
 static void put_place(const writer *w, tf_index x, int least) {
   bool plain = x.n_terms == 1 && x.c == 0 && x.terms[0].coef == 1;
   bool apart = !plain && least > 1;
@@ -205,7 +205,7 @@ static void put_list(FILE *out, const char *key, int n, const int64_t *v) {
 
 static void put_tensor(const writer *w, int t, bool *any) {
   const gr_tensor *z = &w->d->tensors[t];
-  const reach *x = &w->of[t];
+  const reach *x = &w->reach[t];
   int64_t pad[TF_MAX_RANK];
   bool padded = false, input = z->producer < 0;
   for (int r = 0; r < z->rank; r++) {
@@ -229,8 +229,8 @@ static void put_op(const writer *w, const gr_op *op) {
                                      [TF_REDUCE_MAX] = "max=",
                                      [TF_REDUCE_MIN] = "min="};
   const gr_tensor *t = &w->d->tensors[op->out];
-  bool copies = op->e->node.what == TF_X_READ && w->of[op->e->tensor].copied &&
-                w->of[op->e->tensor].copy == op->out;
+  bool copies = op->e->node.what == TF_X_READ && w->reach[op->e->tensor].copied &&
+                w->reach[op->e->tensor].copy == op->out;
   fputs("  - ", w->out);
   if (op->name) fprintf(w->out, "{name: %s, expr: \"", op->name);
   fprintf(w->out, "%s[", t->name);

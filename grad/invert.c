@@ -17,9 +17,9 @@ typedef struct {
   bool sole;
 } inverter;
 
-/* A way to solve z = a * pivot + rest, rest being 0 modulo |a| once `other` is split. */
+/* A way to solve z = a * pivot + rest, rest being 0 modulo |a| once `split` is. */
 typedef struct {
-  int pivot, other; /* slots; -1: none */
+  int pivot, split; /* slots; -1: none */
   int64_t a, b;     /* coefficients */
   double points;
 } way;
@@ -47,28 +47,28 @@ static double open_points(const inverter *v, int but) {
 }
 
 /* ---- ways ----------------------------------------------------------------------------- */
-/* The form of residues of `other` modulo |a|: those of the rank from `shift` on (+1), down from it
+/* The form of residues of `split` modulo |a|: those of the rank from `shift` on (+1), down from it
  * (-1), or its own. */
 static int order_of(const way *w) {
   int64_t m = size_of(w->a), b = modulo(w->b, m);
-  return w->other < 0 || b == 1 % m ? 1 : b == m - 1 ? -1 : 0;
+  return w->split < 0 || b == 1 % m ? 1 : b == m - 1 ? -1 : 0;
 }
 
-/* Whether the pivot can be solved for; fills other, b, points. */
+/* Whether the pivot can be solved for; fills split, b, points. */
 static bool can_solve(const inverter *v, tf_index f, int64_t extent, way *w) {
   int64_t m = size_of(w->a);
-  w->other = -1;
+  w->split = -1;
   w->b = 0;
   for (int i = 0; i < f.n_terms; i++) {
     int var = f.terms[i].dim;
     if (var == GR_SLOT + w->pivot || f.terms[i].coef % m == 0) continue;
-    if (var < GR_SLOT || w->other >= 0 || tf_gcd(m, f.terms[i].coef) != 1) return false;
-    w->other = var - GR_SLOT;
+    if (var < GR_SLOT || w->split >= 0 || tf_gcd(m, f.terms[i].coef) != 1) return false;
+    w->split = var - GR_SLOT;
     w->b = f.terms[i].coef;
   }
   double points = open_points(v, w->pivot) * (double)(m > 1 ? ceil_div(extent, m) * m : extent);
-  if (w->other >= 0)
-    points *= (double)(extent_of(v, w->other) / m + 1) / (double)extent_of(v, w->other);
+  if (w->split >= 0)
+    points *= (double)(extent_of(v, w->split) / m + 1) / (double)extent_of(v, w->split);
   bool merged = m > 1 && !(v->sole && extent % m == 0 && order_of(w));
   w->points = points + (merged ? (double)extent * (double)extent : 0);
   return true;
@@ -125,17 +125,17 @@ static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, co
   if (!order) place = gr_add_form(d, (tf_index){.c = f.c + m * lo}, w->b, residue, 0);
   if (!order) place = gr_add_form(d, place, m, gr_form(d, q), 0);
   out->place[rank] = place;
-  if (w->other < 0) {
+  if (w->split < 0) {
     must_be_zero(v, gr_add_form(d, residue, 0, residue, -c0));
     return place;
   }
-  int64_t e = extent_of(v, w->other);
+  int64_t e = extent_of(v, w->split);
   int64_t steps = order > 0   ? ceil_div(e + c0, m)
                   : order < 0 ? ceil_div(e + m - 1 - c0, m)
                               : ceil_div(e, m);
   tf_index y = gr_add_form(d, (tf_index){.c = order * -c0}, order < 0 ? -1 : 1, residue, 0);
   y = gr_add_form(d, y, m, gr_form(d, fresh(v, steps, home, "_s")), 0);
-  set_slot(v, w->other, y);
+  set_slot(v, w->split, y);
   return place;
 }
 
@@ -157,7 +157,7 @@ static void solve_rank(inverter *v, int rank, tf_index f, int64_t extent, const 
   pivot = gr_add_form(d, pivot, w->a, gr_form(d, GR_SLOT + w->pivot), 0);
   tf_index whole = {0, pivot.terms, pivot.c};
   bool residue_alone =
-      m > 1 && w->other < 0; /* it is c modulo m where the condition holds, so it adds no term */
+      m > 1 && w->split < 0; /* it is c modulo m where the condition holds, so it adds no term */
   for (int i = 0; i < pivot.n_terms; i++)
     if (!residue_alone || pivot.terms[i].coef % m == 0) {
       whole.terms[whole.n_terms] = pivot.terms[i];

@@ -6,26 +6,26 @@
 
 #include <math.h>
 
-static const gr_change none = {.how = GR_NONE}, unknown = {.how = GR_UNKNOWN};
-static const gr_shift lost = {.change = {.how = GR_UNKNOWN}};
+static const gr_change none = {.kind = GR_NONE}, unknown = {.kind = GR_UNKNOWN};
+static const gr_shift lost = {.change = {.kind = GR_UNKNOWN}};
 
 static gr_change added(double times) {
-  return times == 0 ? none : (gr_change){.how = GR_ADDED, .times = times};
+  return times == 0 ? none : (gr_change){.kind = GR_ADDED, .times = times};
 }
 
 static gr_change factor(double times) {
-  return times == 0 ? none : (gr_change){.how = GR_FACTOR, .times = times};
+  return times == 0 ? none : (gr_change){.kind = GR_FACTOR, .times = times};
 }
 
-static bool is_added(gr_change a) { return a.how == GR_ADDED || a.how == GR_NONE; }
-static bool is_factor(gr_change a) { return a.how == GR_FACTOR || a.how == GR_NONE; }
-static bool same(gr_change a, gr_change b) { return a.how == b.how && a.times == b.times; }
+static bool is_added(gr_change a) { return a.kind == GR_ADDED || a.kind == GR_NONE; }
+static bool is_factor(gr_change a) { return a.kind == GR_FACTOR || a.kind == GR_NONE; }
+static bool same(gr_change a, gr_change b) { return a.kind == b.kind && a.times == b.times; }
 
 static bool number(const tf_expr *e, double v) { return e->what == TF_X_NUMBER && e->number == v; }
 /* A number that the change of `b` leaves unchanged: 0 under a factor, an infinity under a sum. */
 static bool stays(const tf_expr *e, gr_change b) {
-  return (b.how == GR_FACTOR && number(e, 0)) ||
-         (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
+  return (b.kind == GR_FACTOR && number(e, 0)) ||
+         (b.kind == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
 }
 
 /* The change of either of two values, if both change alike. */
@@ -41,9 +41,9 @@ static gr_change sum(gr_change a, gr_change b, double sign) {
 static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b,
                          double sign) {
   if (is_factor(a) && is_factor(b)) return factor(a.times + sign * b.times);
-  if (a.how == GR_ADDED && y->what == TF_X_NUMBER)
+  if (a.kind == GR_ADDED && y->what == TF_X_NUMBER)
     return added(sign > 0 ? a.times * y->number : a.times / y->number);
-  if (b.how == GR_ADDED && x->what == TF_X_NUMBER && sign > 0) return added(b.times * x->number);
+  if (b.kind == GR_ADDED && x->what == TF_X_NUMBER && sign > 0) return added(b.times * x->number);
   return unknown;
 }
 
@@ -51,14 +51,14 @@ static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_cha
 static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_change a[]) {
   bool any = false;
   for (int k = 0; k < n; k++)
-    any = any || a[k].how != GR_NONE;
+    any = any || a[k].kind != GR_NONE;
   if (!any) return none;
   switch (kind) {
   case TF_K_ADD: return sum(a[0], a[1], 1);
   case TF_K_SUB: return sum(a[0], a[1], -1);
   case TF_K_MUL: return product(x[0], a[0], x[1], a[1], 1);
   case TF_K_DIV: return product(x[0], a[0], x[1], a[1], -1);
-  case TF_K_NEG: return a[0].how == GR_ADDED ? added(-a[0].times) : a[0];
+  case TF_K_NEG: return a[0].kind == GR_ADDED ? added(-a[0].times) : a[0];
   case TF_K_EXP: return is_added(a[0]) ? factor(a[0].times) : unknown;
   case TF_K_LOG: return is_factor(a[0]) ? added(a[0].times) : unknown;
   case TF_K_SQRT: return is_factor(a[0]) ? factor(a[0].times / 2) : unknown;
@@ -67,7 +67,7 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   case TF_K_COPY: return a[0];
   case TF_K_MAX:
   case TF_K_MIN: return either(x[0], a[0], x[1], a[1]);
-  case TF_K_SELECT: return a[0].how == GR_NONE ? either(x[1], a[1], x[2], a[2]) : unknown;
+  case TF_K_SELECT: return a[0].kind == GR_NONE ? either(x[1], a[1], x[2], a[2]) : unknown;
   case TF_K_MAC:
   case TF_K_TANH:
   case TF_K_ERF:
@@ -109,8 +109,8 @@ static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift 
 
 /* The change after a reduction. */
 static gr_change reduced(tf_reduce reduce, gr_change s) {
-  const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX ||
-                     reduce == TF_REDUCE_MIN || (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
+  const bool holds = s.kind == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX ||
+                     reduce == TF_REDUCE_MIN || (reduce == TF_REDUCE_ADD && s.kind == GR_FACTOR);
   return holds ? s : unknown;
 }
 
@@ -130,12 +130,12 @@ static gr_shift of_op(const tf_workload *wl, const tf_op *op, int x, const gr_sh
     }
     if (e->what == TF_X_CALL) at[i] = call(e->call, e->n_args, arg, a);
     if (e->what == TF_X_READ) at[i] = shift[op->reads[e->ref].tensor].change;
-    if (at[i].how == GR_UNKNOWN) return lost;
-    const tf_ref *ref = e->what == TF_X_READ && at[i].how != GR_NONE ? &op->reads[e->ref] : NULL;
+    if (at[i].kind == GR_UNKNOWN) return lost;
+    const tf_ref *ref = e->what == TF_X_READ && at[i].kind != GR_NONE ? &op->reads[e->ref] : NULL;
     if (ref && !plain_dims(wl, ref, &shift[ref->tensor], rank, dim)) return lost;
   }
   gr_shift out = {.change = reduced(op->reduce, at[op->n_expr - 1])};
-  for (int r = 0; r < rank && (out.change.how == GR_ADDED || out.change.how == GR_FACTOR); r++) {
+  for (int r = 0; r < rank && (out.change.kind == GR_ADDED || out.change.kind == GR_FACTOR); r++) {
     int p = 0;
     while (p < op->n_out_dims && op->dims[p] != dim[r])
       p++;
@@ -156,7 +156,7 @@ bool gr_shift_free(const tf_workload *wl, int x, const bool *of, gr_shift *shift
     const tf_op *op = &wl->ops[wl->topo[i]];
     if (op->out == x) continue;
     shift[op->out] = of_op(wl, op, x, shift);
-    free_of = !of[op->out] || shift[op->out].change.how == GR_NONE;
+    free_of = !of[op->out] || shift[op->out].change.kind == GR_NONE;
   }
   return free_of;
 }

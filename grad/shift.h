@@ -6,7 +6,7 @@
 /* The change of an element when a number is added to an element of x: none; `times` the number is
  * added; or it is multiplied by e to `times` the number. */
 typedef struct {
-  enum { GR_NONE, GR_ADDED, GR_FACTOR, GR_UNKNOWN } how;
+  enum { GR_NONE, GR_ADDED, GR_FACTOR, GR_UNKNOWN } kind;
   double times;
 } gr_change;
 

@@ -20,14 +20,14 @@ typedef struct {
   int64_t evals;
   double took;
   char *mapping; /* owned; NULL: none was found */
-  int64_t best;  /* index in all of the row whose mapping is best here; -1: none */
+  int64_t best;  /* index in `candidates` of the row whose mapping is best here; -1: none */
 } candidate;
 
 typedef struct {
   const tf_sweep *s;
-  const sweep_exchange_how *how;
+  const sweep_exchange_opts *opts;
   tf_goal goal;
-  candidate *all; /* [n] by point */
+  candidate *candidates; /* [n] by point */
   int64_t n;
   int64_t **pool; /* [n_cases] indices of rows with different mappings, ascending; n_pool of them */
   int64_t *n_pool;
@@ -40,9 +40,9 @@ typedef struct {
 static bool add_row(void *ctx, const tf_sweep_row *r) {
   exchange *x = ctx;
   if (r->state != TF_POINT_FOUND && r->state != TF_POINT_NONE) return true;
-  x->bad |= !TF_GROW(x->all, x->n);
+  x->bad |= !TF_GROW(x->candidates, x->n);
   if (x->bad) return false;
-  candidate *c = &x->all[x->n];
+  candidate *c = &x->candidates[x->n];
   *c = (candidate){.point = r->point, .evals = r->evals, .took = r->took, .best = -1};
   memcpy(c->figures, r->figures, sizeof c->figures);
   memcpy(c->bounds, r->bounds, sizeof c->bounds);
@@ -54,7 +54,7 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
 
 typedef struct {
   const char *text;
-  int64_t at; /* in all */
+  int64_t candidate; /* index in `candidates` */
   int64_t work;
 } entry;
 
@@ -62,7 +62,7 @@ static int by_text(const void *a, const void *b) {
   const entry *x = a, *y = b;
   if (x->work != y->work) return x->work < y->work ? -1 : 1;
   const int order = strcmp(x->text, y->text);
-  return order ? order : x->at < y->at ? -1 : x->at > y->at;
+  return order ? order : x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -79,13 +79,14 @@ static bool make_pools(exchange *x) {
   x->n_pool = calloc((size_t)cases, sizeof *x->n_pool);
   if (e && x->pool && x->n_pool) {
     for (int64_t i = 0; i < x->n; i++)
-      if (x->all[i].mapping) e[n++] = (entry){x->all[i].mapping, i, x->all[i].point % cases};
+      if (x->candidates[i].mapping)
+        e[n++] = (entry){x->candidates[i].mapping, i, x->candidates[i].point % cases};
     qsort(e, (size_t)n, sizeof *e, by_text);
     for (int64_t i = 0; i < n && !x->bad; i++) {
       const int64_t w = e[i].work;
       if (i > 0 && e[i - 1].work == w && !strcmp(e[i - 1].text, e[i].text)) continue;
       x->bad |= !TF_GROW(x->pool[w], x->n_pool[w]);
-      if (!x->bad) x->pool[w][x->n_pool[w]++] = e[i].at;
+      if (!x->bad) x->pool[w][x->n_pool[w]++] = e[i].candidate;
     }
     for (int64_t w = 0; w < cases; w++)
       if (x->n_pool[w]) qsort(x->pool[w], (size_t)x->n_pool[w], sizeof **x->pool, by_number);
@@ -98,13 +99,13 @@ static bool make_pools(exchange *x) {
 
 /* ---- which ---------------------------------------------------------------------------------- */
 typedef struct {
-  int64_t far, at;
+  int64_t distance, candidate;
 } neighbour;
 
 static int by_distance(const void *a, const void *b) {
   const neighbour *x = a, *y = b;
-  if (x->far != y->far) return x->far < y->far ? -1 : 1;
-  return x->at < y->at ? -1 : x->at > y->at;
+  if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+  return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
 }
 
 /* Steps along the axes of machines; another architecture is further than any of them. */
@@ -127,8 +128,9 @@ static neighbour *tried_at(const exchange *x, const candidate *c, int64_t *n) {
   neighbour *out = calloc((size_t)all + 1, sizeof *out);
   *n = all < MOST_TRIED ? all : MOST_TRIED;
   for (int64_t i = 0; out && i < all; i++)
-    out[i] = (neighbour){all > MOST_TRIED ? distance(g, c->point, x->all[x->pool[w][i]].point) : 0,
-                         x->pool[w][i]};
+    out[i] = (neighbour){
+        all > MOST_TRIED ? distance(g, c->point, x->candidates[x->pool[w][i]].point) : 0,
+        x->pool[w][i]};
   if (out && all > MOST_TRIED) qsort(out, (size_t)all, sizeof *out, by_distance);
   return out;
 }
@@ -156,7 +158,7 @@ static tf_sweep_row row_of(const candidate *c) {
   return r;
 }
 
-static bool stopped(const exchange *x) { return x->how->stop && x->how->stop(x->how->ctx); }
+static bool stopped(const exchange *x) { return x->opts->stop && x->opts->stop(x->opts->ctx); }
 
 /* The best of the mappings at a point, and how good it is there. */
 static void try_all(const exchange *x, const tf_spec *spec, const neighbour *of, int64_t n,
@@ -167,12 +169,12 @@ static void try_all(const exchange *x, const tf_spec *spec, const neighbour *of,
   memcpy(best, c->figures, sizeof best);
   if (isnan(best[x->goal])) best[x->goal] = INFINITY;
   for (int64_t i = 0; i < n && !stopped(x); i++) {
-    const candidate *other = &x->all[of[i].at];
+    const candidate *other = &x->candidates[of[i].candidate];
     if (other == c || (c->mapping && !strcmp(c->mapping, other->mapping))) continue;
     if (!sweep_point_other(x->s, spec, &base, other->mapping, &found)) continue;
     if (!is_better(x, found.row.figures, best)) continue;
     memcpy(best, found.row.figures, sizeof best);
-    c->best = of[i].at;
+    c->best = of[i].candidate;
   }
   sweep_found_free(&found);
 }
@@ -182,13 +184,13 @@ static void note(exchange *x, bool bad) {
   x->tried++;
   x->bad |= bad;
   x->stopped |= stopped(x);
-  if (x->how->progress) x->how->progress(x->how->ctx, x->tried, x->n);
+  if (x->opts->progress) x->opts->progress(x->opts->ctx, x->tried, x->n);
   pthread_mutex_unlock(&x->lock);
 }
 
 static void try_at(void *ctx, int piece, int worker) {
   exchange *x = ctx;
-  candidate *c = &x->all[piece];
+  candidate *c = &x->candidates[piece];
   (void)worker;
   bool bad = false;
   if (is_open(x, c) && !stopped(x)) {
@@ -208,7 +210,7 @@ static void try_at(void *ctx, int piece, int worker) {
 /* ---- writing -------------------------------------------------------------------------------- */
 /* The row of a point with the mapping of another; counted once more, for all of its figures. */
 static bool put_better(const exchange *x, tf_store *store, const candidate *c, tf_diags *d) {
-  const candidate *other = &x->all[c->best];
+  const candidate *other = &x->candidates[c->best];
   const tf_sweep_row base = row_of(c);
   sweep_found found = {0};
   tf_diags *quiet = tf_diags_new();
@@ -226,8 +228,8 @@ static bool write_store(const exchange *x, tf_store *store, tf_diags *d) {
   int64_t improved = 0;
   bool ok = sweep_store_begin(store, d) && sweep_store_restore(store, d);
   for (int64_t i = 0; ok && i < x->n; i++) {
-    if (x->all[i].best < 0) continue;
-    ok = put_better(x, store, &x->all[i], d);
+    if (x->candidates[i].best < 0) continue;
+    ok = put_better(x, store, &x->candidates[i], d);
     improved++;
   }
   ok = ok && sweep_store_note_exchange(store, x->n, improved, d) && sweep_store_commit(store, d);
@@ -237,23 +239,23 @@ static bool write_store(const exchange *x, tf_store *store, tf_diags *d) {
 
 static void free_all(exchange *x) {
   for (int64_t i = 0; i < x->n; i++)
-    free(x->all[i].mapping);
+    free(x->candidates[i].mapping);
   for (int64_t w = 0; x->pool && w < x->s->grid.n_cases; w++)
     free(x->pool[w]);
-  free(x->all);
+  free(x->candidates);
   free(x->pool);
   free(x->n_pool);
   pthread_mutex_destroy(&x->lock);
 }
 
-bool sweep_exchange(const tf_sweep *s, tf_store *store, const sweep_exchange_how *how,
+bool sweep_exchange(const tf_sweep *s, tf_store *store, const sweep_exchange_opts *opts,
                     tf_diags *d) {
   bool done = false;
-  exchange x = {.s = s, .how = how, .goal = sweep_mapped_goal(&s->grid)};
+  exchange x = {.s = s, .opts = opts, .goal = sweep_mapped_goal(&s->grid)};
   if (!sweep_store_exchanged(store, &done, d) || done) return done;
   if (pthread_mutex_init(&x.lock, NULL) != 0) return tf_out_of_memory(d);
   bool ok = sweep_store_searched(store, add_row, &x, d);
-  if (ok && !x.bad && make_pools(&x)) tf_threads_run(how->threads, (int)x.n, try_at, &x);
+  if (ok && !x.bad && make_pools(&x)) tf_threads_run(opts->threads, (int)x.n, try_at, &x);
   if (x.bad) ok = tf_out_of_memory(d);
   if (ok && !x.stopped) ok = write_store(&x, store, d);
   free_all(&x);

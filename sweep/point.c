@@ -35,7 +35,7 @@ void sweep_found_free(sweep_found *f) {
 typedef struct {
   const tf_sweep *s;
   const tf_spec *spec;
-  const sweep_how *how;
+  const sweep_point_opts *opts;
   sweep_found *out;
   tf_diags *d;
   tf_tree *tree; /* of the given or found mapping */
@@ -189,8 +189,8 @@ static bool by_solver(work *w, bool exact) {
                      .budget.max_evals = c->evals ? c->evals
                                          : exact  ? SOLVED_UNLESS_SAID
                                                   : EVALS_UNLESS_SAID,
-                     .budget.stop = w->how->stop,
-                     .budget.ctx = w->how->ctx};
+                     .budget.stop = w->opts->stop,
+                     .budget.ctx = w->opts->ctx};
   tf_solve_result *r =
       (exact ? tf_solve_exact : tf_solve_closed)(w->spec->arch, w->spec->workload, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT || r->proved;
@@ -210,8 +210,8 @@ static bool by_solver(work *w, bool exact) {
  * is not valid on this machine.  Then the search begins without. */
 static tf_tree *read_start(const work *w) {
   tf_diags *d = tf_diags_new();
-  tf_tree *t = d && w->how->start
-                   ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d)
+  tf_tree *t = d && w->opts->start
+                   ? tf_tree_parse(w->opts->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d)
                    : NULL;
   tf_diags_free(d);
   return t;
@@ -224,8 +224,8 @@ static tf_solve_result *by_formulas(const work *w, int64_t evals) {
   tf_solve_opts o = {.objective = objective_of(&w->s->grid),
                      .budget.threads = 1,
                      .budget.max_evals = evals / PART < MOST ? 1 + evals / PART : MOST,
-                     .budget.stop = w->how->stop,
-                     .budget.ctx = w->how->ctx};
+                     .budget.stop = w->opts->stop,
+                     .budget.ctx = w->opts->ctx};
   tf_diags *d = tf_diags_new(); /* what has no closed form can still be searched */
   tf_solve_result *r = d ? tf_solve_closed(w->spec->arch, w->spec->workload, &o, d) : NULL;
   tf_diags_free(d);
@@ -240,8 +240,8 @@ static bool search_from(work *w, int64_t evals, const tf_tree *const *starts, in
                       .keep = 1,
                       .starts = starts,
                       .n_starts = n,
-                      .budget.stop = w->how->stop,
-                      .budget.ctx = w->how->ctx};
+                      .budget.stop = w->opts->stop,
+                      .budget.ctx = w->opts->ctx};
   tf_search_result *r = tf_search_run(w->spec->arch, w->spec->workload, w->tree, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT;
   if (ok && r) {
@@ -279,7 +279,7 @@ static bool by_search(work *w) {
 
 static bool evaluate_point(work *w) {
   tf_sweep_row *row = &w->out->row;
-  if (!sweep_bounds_of(w->spec->arch, w->spec->workload, w->how->memo, row->bounds)) {
+  if (!sweep_bounds_of(w->spec->arch, w->spec->workload, w->opts->memo, row->bounds)) {
     row->state = TF_POINT_INVALID;
     row->message = "a bound passes 2^63 - 1";
     return true;
@@ -303,10 +303,11 @@ static void begin_row(sweep_found *out, int64_t point) {
     out->row.figures[g] = out->row.bounds[g] = NAN;
 }
 
-bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out) {
+bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_point_opts *opts,
+                      sweep_found *out) {
   double began = tf_now();
   begin_row(out, point);
-  work w = {.s = s, .how = how, .out = out, .d = tf_diags_new()};
+  work w = {.s = s, .opts = opts, .out = out, .d = tf_diags_new()};
   bool ok = out->arena && w.d;
   tf_spec *spec = ok ? sweep_point_spec(s, point, w.d) : NULL;
   w.spec = spec;
@@ -323,8 +324,8 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
 
 bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r,
                        const char *mapping, sweep_found *out) {
-  const sweep_how how = {0};
-  work w = {.s = s, .spec = spec, .how = &how, .out = out, .d = tf_diags_new()};
+  const sweep_point_opts opts = {0};
+  work w = {.s = s, .spec = spec, .opts = &opts, .out = out, .d = tf_diags_new()};
   begin_row(out, r->point);
   if (out->arena && w.d)
     w.tree = tf_tree_parse(mapping, (tf_loc){0}, spec->arch, spec->workload, w.d);

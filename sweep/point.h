@@ -19,7 +19,7 @@ typedef struct {
 } sweep_proved;
 enum { SWEEP_MEMO = 4096, SWEEP_MEMO_WORKLOADS = 64 };
 typedef struct {
-  sweep_proved at[SWEEP_MEMO];
+  sweep_proved entry[SWEEP_MEMO];
   sweep_proved
       flat[SWEEP_MEMO_WORKLOADS]; /* from this capacity on, only the compulsory words are proved */
 } sweep_memo;
@@ -29,16 +29,17 @@ typedef struct {
   bool (*stop)(void *ctx);
   void *ctx;
   sweep_memo *memo;
-} sweep_how;
+} sweep_point_opts;
 
 /* Fills out->row.  False: stopped, or out of memory; then the row is invalid. */
-bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out);
+bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_point_opts *opts,
+                      sweep_found *out);
 
 /* The row of a point that is not solved. */
 void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out);
 
 /* Another mapping at a point: fills out->row as r, but for the figures, which are that mapping's.
- * False: it does not stand there or does not fit, or memory ran out. */
+ * False: it is not valid there or does not fit, or memory ran out. */
 bool sweep_point_other(const tf_sweep *s, const tf_spec *spec, const tf_sweep_row *r,
                        const char *mapping, sweep_found *out);
 

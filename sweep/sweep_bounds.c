@@ -30,7 +30,7 @@ static double proved(sweep_memo *m, const tf_workload *w, double capacity, doubl
   if (!h) return tf_slope_bound(w, capacity);
   int64_t room = (int64_t)fmin(capacity, 0x1p62);
   uint64_t where = tf_hash(h, &room, sizeof room);
-  sweep_proved *at = &m->at[where % SWEEP_MEMO], *flat = &m->flat[h % SWEEP_MEMO_WORKLOADS];
+  sweep_proved *at = &m->entry[where % SWEEP_MEMO], *flat = &m->flat[h % SWEEP_MEMO_WORKLOADS];
   if (flat->workload == h && flat->capacity > 0 && capacity >= flat->capacity) return compulsory;
   if (at->workload == h && at->capacity == capacity) return at->words;
   *at = (sweep_proved){h, capacity, tf_slope_bound(w, capacity)};

@@ -60,7 +60,7 @@ static void bound_piece(void *ctx, int piece, int worker) {
 
 typedef struct {
   double key;
-  int64_t machine, at; /* at: index in sorted */
+  int64_t machine, index; /* index: in `sorted` */
 } ranked;
 
 static int by_key(const void *a, const void *b) {
@@ -88,8 +88,8 @@ static bool rank(sweep_plan *p, double (*bound)[TF_N_GOALS]) {
   qsort(r, (size_t)p->n, sizeof *r, by_key);
   for (int64_t i = 0; i < p->n; i++) {
     p->machine[i] = r[i].machine;
-    p->place[r[i].at] = (int32_t)i;
-    memcpy(p->bound[i], bound[r[i].at], sizeof p->bound[i]);
+    p->place[r[i].index] = (int32_t)i;
+    memcpy(p->bound[i], bound[r[i].index], sizeof p->bound[i]);
   }
   free(r);
   return true;

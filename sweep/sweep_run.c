@@ -21,12 +21,12 @@ static bool stopped(void *ctx) {
 static bool find_one(sweep_source *s, const sweep_piece *p, int k, sweep_memo *memo) {
   sweep_item *item = calloc(1, sizeof *item);
   const tf_sweep *sweep = s->plan->s;
-  sweep_how how = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s, memo};
+  sweep_point_opts opts = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s, memo};
   bool ok = item != NULL;
   if (ok && p->skip)
     sweep_point_skip(sweep, p->point[k], memo, &item->found);
   else if (ok)
-    ok = sweep_point_find(sweep, p->point[k], &how, &item->found);
+    ok = sweep_point_find(sweep, p->point[k], &opts, &item->found);
   if (!ok && item) {
     sweep_found_free(&item->found);
     free(item);
@@ -194,10 +194,10 @@ static bool exchange(owner *w) {
   const tf_sweep_method m = w->s->grid.method;
   const bool mapped = m == TF_SWEEP_CLOSED || m == TF_SWEEP_SOLVE || m == TF_SWEEP_SEARCH;
   const bool late = w->o->time_limit > 0 && tf_now() - w->began >= w->o->time_limit;
-  const sweep_exchange_how how = {w->o->threads ? w->o->threads : tf_threads_there(),
-                                  exchange_stopped, show_tried, w};
+  const sweep_exchange_opts opts = {w->o->threads ? w->o->threads : tf_threads_there(),
+                                    exchange_stopped, show_tried, w};
   return !mapped || late || w->now.done < w->now.total ||
-         sweep_exchange(w->s, w->store, &how, w->d);
+         sweep_exchange(w->s, w->store, &opts, w->d);
 }
 
 bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o,

@@ -100,12 +100,12 @@ bool sweep_wire_work(const tf_sweep *s, tf_bytes *from, sweep_memo *memo, const 
     for (int k = 0; ok && k < p.n; k++) {
       sweep_found found = {.arena = NULL};
       tf_sweep_opts of = *o;
-      sweep_how how = {.stop = stopped, .ctx = &of, .memo = memo};
-      ok = get_text(from, a, &how.start);
+      sweep_point_opts opts = {.stop = stopped, .ctx = &of, .memo = memo};
+      ok = get_text(from, a, &opts.start);
       if (ok && p.skip)
         sweep_point_skip(s, p.point[k], memo, &found);
       else if (ok)
-        ok = sweep_point_find(s, p.point[k], &how, &found);
+        ok = sweep_point_find(s, p.point[k], &opts, &found);
       ok = ok && put_row(answer, &found.row);
       sweep_found_free(&found);
     }

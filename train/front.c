@@ -1,4 +1,4 @@
-/* Choices of what is made again: estimated by a kernel an op, those that nothing beats planned. */
+/* Choices of what is recomputed: estimated by a kernel an op, those that nothing beats planned. */
 #include "train/front.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@ enum {
   MOST_PLANS = 12 /* points that are planned */
 };
 
-/* Which of the kept tensors are made again. */
+/* Which of the kept tensors are recomputed. */
 typedef struct {
-  bool *again; /* [n_kept] */
+  bool *recomputed; /* [n_kept] */
   double time, peak;
 } choice;
 
@@ -24,8 +24,8 @@ typedef struct {
   double *size; /* [n] bytes */
   int *number;  /* [n_tensors] its number among these; -1: none */
   bool *made;   /* [n_tensors] working storage */
-  choice *at;
-  int n_at, room;
+  choice *choices;
+  int n_choices, room;
 } weighing;
 
 tf_spec *tr_step(const tf_workload *fore, const tf_grad_options *o, const char *again,
@@ -51,7 +51,7 @@ static void mark_made(const weighing *x, int t) {
   }
 }
 
-/* What is made again by that choice; *n: how many. */
+/* What is recomputed by that choice; *n: how many. */
 static char *names_of(const weighing *x, const bool *again, int *n) {
   const tf_workload *wl = x->w->fore;
   char *text = NULL;
@@ -73,7 +73,7 @@ static char *names_of(const weighing *x, const bool *again, int *n) {
 }
 
 /* ---- estimates ------------------------------------------------------------------------------- */
-/* A map of what one op alone reads is made with it; and what is made again for one reader, if it is
+/* A map of what one op alone reads is made with it; and what is recomputed for one reader, if it is
  * a map. */
 static bool streams(const tf_workload *wl, const tf_tensor *z) {
   if (z->producer < 0 || z->n_consumers != 1) return false;
@@ -84,7 +84,7 @@ static bool streams(const tf_workload *wl, const tf_tensor *z) {
 
 static bool estimate(weighing *x, choice *c) {
   int n;
-  char *names = names_of(x, c->again, &n);
+  char *names = names_of(x, c->recomputed, &n);
   if (!names) return tf_out_of_memory(x->w->d);
   tf_spec *s = tr_step(x->w->fore, &x->w->o->step, names, x->w->d);
   free(names);
@@ -108,14 +108,14 @@ static bool estimate(weighing *x, choice *c) {
 
 /* Estimates the choice and remembers it. */
 static bool add_choice(weighing *x, const bool *again, choice *made) {
-  if (x->n_at == x->room) return true;
-  choice *c = &x->at[x->n_at];
-  c->again = TF_ARRAY(x->w->a, bool, (size_t)x->n + 1);
-  if (!c->again) return tf_out_of_memory(x->w->d);
-  if (x->n) memcpy(c->again, again, (size_t)x->n * sizeof *again);
+  if (x->n_choices == x->room) return true;
+  choice *c = &x->choices[x->n_choices];
+  c->recomputed = TF_ARRAY(x->w->a, bool, (size_t)x->n + 1);
+  if (!c->recomputed) return tf_out_of_memory(x->w->d);
+  if (x->n) memcpy(c->recomputed, again, (size_t)x->n * sizeof *again);
   if (!estimate(x, c)) return false;
   if (made) *made = *c;
-  x->n_at++;
+  x->n_choices++;
   return true;
 }
 
@@ -174,16 +174,16 @@ static int by_time(const void *a, const void *b) {
 /* Leaves those that are beaten by none, the fastest first. */
 static void keep_front(weighing *x) {
   int n = 0;
-  qsort(x->at, (size_t)x->n_at, sizeof *x->at, by_time);
-  for (int i = 0; i < x->n_at; i++)
-    if (n == 0 || x->at[i].peak < x->at[n - 1].peak) x->at[n++] = x->at[i];
-  x->n_at = n;
+  qsort(x->choices, (size_t)x->n_choices, sizeof *x->choices, by_time);
+  for (int i = 0; i < x->n_choices; i++)
+    if (n == 0 || x->choices[i].peak < x->choices[n - 1].peak) x->choices[n++] = x->choices[i];
+  x->n_choices = n;
 }
 
 static bool plan_point(weighing *x, const choice *c) {
   tr_weighing *w = x->w;
   tf_train_point *p = &w->out->points[w->out->n_points];
-  char *names = names_of(x, c->again, &p->n_again);
+  char *names = names_of(x, c->recomputed, &p->n_again);
   p->again = names ? tf_arena_strndup(w->a, names, strlen(names)) : NULL;
   free(names);
   if (!p->again) return tf_out_of_memory(w->d);
@@ -211,11 +211,11 @@ static int by_cycles(const void *a, const void *b) {
 /* What no choice beats by the estimates is planned: the ends, and others at equal distances. */
 static bool plan_all(weighing *x) {
   tf_train *t = x->w->out;
-  const int n = x->n_at < MOST_PLANS ? x->n_at : MOST_PLANS;
+  const int n = x->n_choices < MOST_PLANS ? x->n_choices : MOST_PLANS;
   t->points = TF_ARRAY(x->w->a, tf_train_point, (size_t)n);
   if (!t->points) return tf_out_of_memory(x->w->d);
   for (int i = 0; i < n; i++)
-    if (!plan_point(x, &x->at[n > 1 ? i * (x->n_at - 1) / (n - 1) : 0])) return false;
+    if (!plan_point(x, &x->choices[n > 1 ? i * (x->n_choices - 1) / (n - 1) : 0])) return false;
   qsort(t->points, (size_t)t->n_points, sizeof *t->points, by_cycles);
   int left = 0;
   for (int i = 0; i < t->n_points; i++)
@@ -256,8 +256,8 @@ bool tr_front(tr_weighing *w, const tr_graph *step) {
   if (!find_kept(&x, step)) return false;
   w->out->all = x.n <= ALL;
   x.room = x.n <= ALL ? 1 << x.n : x.n * (x.n + 3) / 2 + 1;
-  x.at = TF_ARRAY(w->a, choice, (size_t)x.room);
-  if (!x.at) return tf_out_of_memory(w->d);
+  x.choices = TF_ARRAY(w->a, choice, (size_t)x.room);
+  if (!x.choices) return tf_out_of_memory(w->d);
   if (!(w->out->all ? add_all(&x) : add_some(&x))) return false;
   keep_front(&x);
   return plan_all(&x);

@@ -1,4 +1,4 @@
-/* What is kept and what is made again: peak memory against time. */
+/* What is kept and what is recomputed: peak memory against time. */
 #ifndef TRAIN_FRONT_H
 #define TRAIN_FRONT_H
 #include "tileflow/net.h"

@@ -28,7 +28,7 @@ typedef struct {
 } tf_db;
 
 /* ---- checksums ----
- * SQLite checks how its pages hang together, not what stands in them.  So a table may end in a
+ * SQLite checks how its pages hang together, not their contents.  So a table may end in a
  * column `sum`: the value of the SQL function tf_sum, which every connection opened here has, of
  * all columns before it.  tf_db_open compares them, if the file is small enough for that to be
  * fast. */

@@ -460,7 +460,7 @@ static cli_status run_network(const tune_options *o) {
            .serve = {.dtype = o->dtype, .quiet = o->in.quiet},
            .spec = s,
            .plan = o->serve ? p : NULL};
-  bool told = false;
+  bool reported = false;
   cli_status status = p ? CLI_FAILED : CLI_BAD_INPUT;
   if (p && cli_trials_begin(&j.trials, o->threads)) {
     j.meter = cli_meter_new(o->in.quiet);
@@ -471,11 +471,11 @@ static cli_status run_network(const tune_options *o) {
       j.least[i] = INFINITY;
     status = served ? tune_groups(s, p, &j) : CLI_BAD_INPUT;
     free(j.least);
-    if (status == CLI_BAD_INPUT) told = true;
+    if (status == CLI_BAD_INPUT) reported = true;
     cli_serve_end(&j.serve);
     cli_trials_end(&j.trials);
   }
-  if (status == CLI_BAD_INPUT && !told) cli_complain(d);
+  if (status == CLI_BAD_INPUT && !reported) cli_complain(d);
   tf_net_plan_free(p);
   tf_spec_free(s);
   if (texts) cli_free_texts(texts, o->in.n_files);

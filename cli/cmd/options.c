@@ -94,7 +94,7 @@ static void *slot_for(reader *r, const row *o) {
   if (k == CLI_HELP) return &r->out->help;
   const cli_slot *slot = slot_of(r->command, k);
   memset(&r->spare, 0, sizeof r->spare);
-  return slot ? (void *)((char *)r->out->options + slot->at) : &r->spare;
+  return slot ? (void *)((char *)r->out->options + slot->offset) : &r->spare;
 }
 
 static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
@@ -454,7 +454,7 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c) {
   if (!in) return;
   for (size_t i = 0; i < c->n_slots; i++)
     if (rows[c->slots[i].option].kind == PATHS)
-      free(((cli_paths *)((char *)a->options + c->slots[i].at))->at);
+      free(((cli_paths *)((char *)a->options + c->slots[i].offset))->at);
   free(in->files);
   free(in->set);
   free(in);

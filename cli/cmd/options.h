@@ -121,7 +121,7 @@ typedef enum {
  * NULL: that one. */
 typedef struct {
   cli_option option;
-  size_t at;
+  size_t offset;
   const char *help;
 } cli_slot;
 #define CLI_AT_SAYS(type, option, field, help)                                                     \
@@ -159,7 +159,7 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c);
 /* Prints a line for each option of the command. */
 void cli_options_help(const cli_command *c, FILE *out);
 
-/* An option as others are told of it: completion for shells. */
+/* An option as completion for shells has it. */
 typedef struct {
   const char *name, *value; /* value: as the help shows it; NULL: none follows */
   char help[400];

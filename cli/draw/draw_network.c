@@ -13,7 +13,7 @@ static bool alike(const tf_net_plan *q, int a, int b, int n) {
   return true;
 }
 
-/* The length of the sequence at i whose repetitions save most rows, and how often it stands there;
+/* The length of the sequence at i whose repetitions save most rows, and how often it occurs there;
  * 0: none does. */
 static int period_at(const tf_net_plan *q, int i, int *times) {
   int best = 0, saved = 1;

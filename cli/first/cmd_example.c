@@ -42,11 +42,11 @@ static int find_example(const cli_shipped_list *l, const char *name, tf_diags *d
   cli_nearest near = cli_nearest_to(name);
   char list[160] = "";
   for (int i = 0; i < l->n; i++) {
-    offer(&near, l->at[i].path);
-    if (!means(name, l->at[i].path)) continue;
-    if (!strcmp(name, l->at[i].path)) return i;
+    offer(&near, l->file[i].path);
+    if (!means(name, l->file[i].path)) continue;
+    if (!strcmp(name, l->file[i].path)) return i;
     const size_t len = strlen(list);
-    snprintf(list + len, sizeof list - len, "%s%s", n ? ", " : "", l->at[i].path);
+    snprintf(list + len, sizeof list - len, "%s%s", n ? ", " : "", l->file[i].path);
     at = i;
     n++;
   }
@@ -65,13 +65,13 @@ enum { LINE = 100, NAMES = 36 };
 static void put_list(const cli_shipped_list *l, const char *root) {
   for (int i = 0; i < l->n; i++) {
     const int room =
-        LINE - 2 - (int)(strlen(l->at[i].path) > NAMES ? strlen(l->at[i].path) : NAMES);
-    const bool whole = (int)strlen(l->at[i].says) <= room;
-    if (*l->at[i].says)
-      printf("%-*s  %.*s%s\n", NAMES, l->at[i].path, whole ? room : room - 2, l->at[i].says,
+        LINE - 2 - (int)(strlen(l->file[i].path) > NAMES ? strlen(l->file[i].path) : NAMES);
+    const bool whole = (int)strlen(l->file[i].says) <= room;
+    if (*l->file[i].says)
+      printf("%-*s  %.*s%s\n", NAMES, l->file[i].path, whole ? room : room - 2, l->file[i].says,
              whole ? "" : "..");
     else
-      printf("%s\n", l->at[i].path);
+      printf("%s\n", l->file[i].path);
   }
   printf(
       "\nThey lie in %s.\n"
@@ -113,7 +113,7 @@ static cli_status put_all(const example_options *o, const cli_shipped_list *l, c
     status = CLI_BAD_INPUT;
   }
   for (size_t i = 0; status == CLI_DONE && i < o->in.n_files; i++)
-    status = put_one(o, root, l->at[find_example(l, o->in.files[i], d)].path);
+    status = put_one(o, root, l->file[find_example(l, o->in.files[i], d)].path);
   tf_diags_free(d);
   return status;
 }

@@ -85,11 +85,11 @@ static char *first_comment(const char *path) {
 
 /* Takes over the path. */
 static bool add_file(cli_shipped_list *l, const char *whole, char *path) {
-  if (!CLI_GROW(l->at, l->n)) {
+  if (!CLI_GROW(l->file, l->n)) {
     free(path);
     return false;
   }
-  cli_shipped_file *f = &l->at[l->n++];
+  cli_shipped_file *f = &l->file[l->n++];
   *f = (cli_shipped_file){path, first_comment(whole)};
   return f->says;
 }
@@ -147,15 +147,15 @@ bool cli_shipped_files(const char *root, cli_shipped_list *out) {
   *out = (cli_shipped_list){0};
   for (size_t i = 0; ok && i < sizeof folders / sizeof *folders; i++)
     ok = walk(out, root, folders[i], 0);
-  if (ok && out->n) qsort(out->at, (size_t)out->n, sizeof *out->at, by_path);
+  if (ok && out->n) qsort(out->file, (size_t)out->n, sizeof *out->file, by_path);
   return ok;
 }
 
 void cli_shipped_free(cli_shipped_list *l) {
   for (int i = 0; i < l->n; i++) {
-    free(l->at[i].path);
-    free(l->at[i].says);
+    free(l->file[i].path);
+    free(l->file[i].says);
   }
-  free(l->at);
+  free(l->file);
   *l = (cli_shipped_list){0};
 }

@@ -13,7 +13,7 @@ typedef struct {
 } cli_shipped_file;
 typedef struct {
   int n;
-  cli_shipped_file *at; /* by path */
+  cli_shipped_file *file; /* by path */
 } cli_shipped_list;
 /* All of them.  False: out of memory, or a folder cannot be read.  Free it in either case. */
 bool cli_shipped_files(const char *root, cli_shipped_list *out);

@@ -58,7 +58,7 @@ int64_t sysfs_list(const char *list, sysfs_set *out) {
   return n;
 }
 
-/* The first processor of the core that processor i is of; i where that is not told. */
+/* The first processor of the core that processor i is of; i where that is not known. */
 static int64_t core_of(const char *root, int64_t i) {
   char path[128], text[128];
   snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/topology/thread_siblings_list",

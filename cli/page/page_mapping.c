@@ -130,7 +130,7 @@ static json_t *time_of(const cli_session *s, bool *bad) {
 static json_t *series_of(const plot_series *p) {
   json_t *at = json_array();
   for (int i = 0; i < p->n; i++)
-    json_array_append_new(at, json_pack("[o,o]", cli_json_real(p->at[i].x), cli_json_real(p->at[i].y)));
+    json_array_append_new(at, json_pack("[o,o]", cli_json_real(p->points[i].x), cli_json_real(p->points[i].y)));
   return json_pack("{s:s, s:i, s:b, s:o}", "name", p->name, "memory", p->colour, "roof",
                    p->style == PLOT_LINE || p->style == PLOT_DASHED, "at", at);
 }

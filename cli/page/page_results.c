@@ -32,14 +32,14 @@ static bool on_front(const tf_sweep_summary *sum, int64_t machine) {
 static bool choose(const tf_sweep_grid *g, const cli_rows *rows, const tf_sweep_summary *sum, shown *out) {
   *out = (shown){.sum = *sum, .n_machines = sum->n, .n_rows = rows->n};
   out->machines = out->sum.machines = calloc(MACHINES_MOST, sizeof *out->machines);
-  out->rows.at = calloc(POINTS_MOST, sizeof *out->rows.at);
+  out->rows.row = calloc(POINTS_MOST, sizeof *out->rows.row);
   out->sum.n = 0;
-  if (!out->machines || !out->rows.at) return false;
+  if (!out->machines || !out->rows.row) return false;
   for (int front = 1; front >= 0; front--) {
     for (int64_t i = 0; i < sum->n && out->sum.n < MACHINES_MOST; i++)
       if (sum->machines[i].front == (front == 1)) out->machines[out->sum.n++] = sum->machines[i];
     for (size_t i = 0; i < rows->n && out->rows.n < POINTS_MOST; i++)
-      if (on_front(sum, rows->at[i].point / g->n_cases) == (front == 1)) out->rows.at[out->rows.n++] = rows->at[i];
+      if (on_front(sum, rows->row[i].point / g->n_cases) == (front == 1)) out->rows.row[out->rows.n++] = rows->row[i];
   }
   return true;
 }
@@ -49,14 +49,14 @@ static json_t *mappings_of(tf_store *s, const cli_rows *rows, tf_diags *d) {
   json_t *out = json_object();
   size_t used = 0;
   for (size_t i = 0; i < rows->n && used < MAPPINGS_MOST; i++) {
-    char key[24], *text = tf_store_mapping(s, rows->at[i].point, d);
+    char key[24], *text = tf_store_mapping(s, rows->row[i].point, d);
     if (!text && tf_diags_errors(d)) {
       json_decref(out);
       return NULL;
     }
     if (!text) continue;
     used += strlen(text);
-    snprintf(key, sizeof key, "%lld", (long long)rows->at[i].point);
+    snprintf(key, sizeof key, "%lld", (long long)rows->row[i].point);
     json_object_set_new(out, key, json_string(text));
     free(text);
   }
@@ -89,6 +89,6 @@ bool cli_page_results(const char *path, tf_store *s, const cli_rows *rows, const
   json_t *mappings = room ? mappings_of(s, &all.rows, d) : NULL;
   const bool ok = mappings && write_shown(path, s, &all, mappings);
   free(all.machines);
-  free(all.rows.at);
+  free(all.rows.row);
   return ok;
 }

@@ -33,12 +33,12 @@ static bool add_resources(const plot_input *in, const char *key, double scale, p
   return ok;
 }
 
-/* Of a total, which stands first, what its parts do not have: leakage, as reports tell it by
+/* Of a total, which comes first, what its parts do not have: leakage, as reports have it by
  * itself. */
 static double rest_of(const plot_series *s) {
-  double rest = s->at[0].y;
+  double rest = s->points[0].y;
   for (int k = 1; k < s->n; k++)
-    rest -= s->at[k].y;
+    rest -= s->points[k].y;
   return rest;
 }
 
@@ -49,13 +49,13 @@ static bool stack(plot_chart *c) {
   by_part.series = NULL, by_part.n = 0;
   by_part.stacked = true;
   for (int k = 1; k < c->series[0].n; k++) {
-    plot_series *s = plot_add_series(&by_part, c->series[0].at[k].label, PLOT_LINE, k - 1);
+    plot_series *s = plot_add_series(&by_part, c->series[0].points[k].label, PLOT_LINE, k - 1);
     for (int i = 0; i < c->n; i++)
-      plot_add_point(&by_part, s, i, c->series[i].at[k].y, c->series[i].name, NULL);
+      plot_add_point(&by_part, s, i, c->series[i].points[k].y, c->series[i].name, NULL);
   }
   bool more = false;
   for (int i = 0; i < c->n; i++)
-    more |= rest_of(&c->series[i]) > 1e-6 * c->series[i].at[0].y;
+    more |= rest_of(&c->series[i]) > 1e-6 * c->series[i].points[0].y;
   plot_series *other = more ? plot_add_series(&by_part, "other", PLOT_LINE, by_part.n) : NULL;
   for (int i = 0; i < c->n && more; i++)
     plot_add_point(&by_part, other, i, fmax(0, rest_of(&c->series[i])), c->series[i].name, NULL);
@@ -94,11 +94,11 @@ static void drop_empty(plot_chart *c) {
   for (int k = c->series[0].n - 1; k >= 0; k--) {
     bool any = false;
     for (int i = 0; i < c->n; i++)
-      any |= c->series[i].at[k].y > 0;
+      any |= c->series[i].points[k].y > 0;
     for (int i = 0; i < c->n && !any; i++) {
       plot_series *s = &c->series[i];
-      free(s->at[k].label);
-      memmove(&s->at[k], &s->at[k + 1], (size_t)(--s->n - k) * sizeof *s->at);
+      free(s->points[k].label);
+      memmove(&s->points[k], &s->points[k + 1], (size_t)(--s->n - k) * sizeof *s->points);
     }
   }
 }
@@ -106,7 +106,7 @@ static void drop_empty(plot_chart *c) {
 static bool same_groups(const plot_series *a, const plot_series *b) {
   bool same = a->n == b->n;
   for (int i = 0; same && i < a->n; i++)
-    same = !strcmp(a->at[i].label, b->at[i].label);
+    same = !strcmp(a->points[i].label, b->points[i].label);
   return same;
 }
 
@@ -124,7 +124,7 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
 /* Index among the first n labels of a series; n: not there. */
 static int label_at(const plot_series *s, const char *label) {
   int k = 0;
-  while (k < s->n && strcmp(s->at[k].label, label) != 0)
+  while (k < s->n && strcmp(s->points[k].label, label) != 0)
     k++;
   return k;
 }
@@ -157,7 +157,7 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   while (strncmp(c->series[k].name, name, sizeof c->series[k].name - 1) != 0)
     k++;
   const plot_cell *label = plot_cell_at(t, row, at[0]);
-  plot_point *p = &c->series[k].at[label_at(&c->series[k], label->text)];
+  plot_point *p = &c->series[k].points[label_at(&c->series[k], label->text)];
   if (!isnan(p->y))
     return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: --where chooses rows",
                    label->text, *name ? " and " : "", name);
@@ -165,14 +165,14 @@ static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c
   return true;
 }
 
-/* Whether no group has two bars: then the colour tells of what kind each is, and no room is left
+/* Whether no group has two bars: then the colour shows the kind of each, and no room is left
  * for others. */
 static bool one_a_group(const plot_chart *c) {
   bool one = c->n > 1;
   for (int k = 0; k < c->series[0].n && one; k++) {
     int bars = 0;
     for (int i = 0; i < c->n; i++)
-      bars += !isnan(c->series[i].at[k].y);
+      bars += !isnan(c->series[i].points[k].y);
     one = bars <= 1;
   }
   return one;

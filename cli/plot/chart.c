@@ -29,18 +29,18 @@ static char *copy(plot_chart *c, const char *text) {
 
 void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label,
                     const char *note) {
-  c->bad |= s && !CLI_GROW(s->at, s->n);
+  c->bad |= s && !CLI_GROW(s->points, s->n);
   if (!s || c->bad) return;
-  s->at[s->n++] = (plot_point){.x = x, .y = y, .label = copy(c, label), .note = copy(c, note)};
+  s->points[s->n++] = (plot_point){.x = x, .y = y, .label = copy(c, label), .note = copy(c, note)};
 }
 
 void plot_chart_free(plot_chart *c) {
   for (int i = 0; i < c->n; i++) {
     for (int k = 0; k < c->series[i].n; k++) {
-      free(c->series[i].at[k].label);
-      free(c->series[i].at[k].note);
+      free(c->series[i].points[k].label);
+      free(c->series[i].points[k].note);
     }
-    free(c->series[i].at);
+    free(c->series[i].points);
   }
   free(c->series);
   *c = (plot_chart){0};

@@ -75,10 +75,10 @@ typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE, PLOT
 typedef struct {
   char name[120]; /* "": not in the legend */
   plot_style style;
-  int colour, mark; /* index into the palette; index into the marks */
-  bool beside;      /* where names stand directly: this one at its only mark */
+  int colour, mark;  /* index into the palette; index into the marks */
+  bool direct_label; /* where names are beside their marks: this one's is beside its only mark */
   int n;
-  plot_point *at; /* [n]; none: only in the legend */
+  plot_point *points; /* [n]; none: only in the legend */
 } plot_series;
 
 /* SPANS: from x to z, in row y, whose name the label is. */

@@ -90,7 +90,7 @@ static bool add_machine(const plot_input *in, plot_chart *c, tf_diags *d) {
   plot_base_name(in->path, mapping, sizeof mapping);
   snprintf(name, sizeof name, "%s on %.50s", mapping, machine ? machine : "?");
   plot_series *mark = plot_add_series(c, name, PLOT_POINTS, 7);
-  if (mark) mark->beside = true;
+  if (mark) mark->direct_label = true;
   plot_add_point(c, mark, held, read + update, NULL, NULL);
   return true;
 }

@@ -102,8 +102,8 @@ static void range_of(const plot_chart *c, double *lo, double *hi) {
   *lo = INFINITY, *hi = 0;
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      *lo = fmin(*lo, c->series[i].at[k].x);
-      *hi = fmax(*hi, c->series[i].at[k].x);
+      *lo = fmin(*lo, c->series[i].points[k].x);
+      *hi = fmax(*hi, c->series[i].points[k].x);
     }
   *lo /= 4;
   *hi *= 4;

@@ -47,10 +47,10 @@ static void bars_csv(const plot_chart *c, cli_text *out) {
   }
   for (int k = 0; k < c->series[0].n; k++) {
     cli_printf(out, "\n");
-    cli_csv_cell(out, c->series[0].at[k].label);
+    cli_csv_cell(out, c->series[0].points[k].label);
     for (int i = 0; i < c->n; i++) {
       cli_printf(out, ",");
-      put_real(c->series[i].at[k].y, out);
+      put_real(c->series[i].points[k].y, out);
     }
   }
   cli_printf(out, "\n");
@@ -59,7 +59,7 @@ static void bars_csv(const plot_chart *c, cli_text *out) {
 static void terms_csv(const plot_chart *c, cli_text *out) {
   cli_printf(out, "row,ratio,term,values\n");
   for (int k = 0; k < c->series[0].n; k++) {
-    const plot_point *p = &c->series[0].at[k];
+    const plot_point *p = &c->series[0].points[k];
     cli_printf(out, "%d,", k);
     put_real(p->x, out);
     cli_printf(out, ",");
@@ -71,7 +71,7 @@ static void terms_csv(const plot_chart *c, cli_text *out) {
 }
 
 typedef struct {
-  double *at; /* [n] the distinct values along an axis, in order; NULL: memory ran out */
+  double *value; /* [n] the distinct values along an axis, in order; NULL: memory ran out */
   int n;
 } values;
 
@@ -81,36 +81,36 @@ static int by_value(const void *a, const void *b) {
 }
 
 static values values_of(const plot_series *s, bool y) {
-  values v = {malloc(((size_t)s->n + 1) * sizeof *v.at), 0};
-  for (int i = 0; v.at && i < s->n; i++)
-    v.at[i] = y ? s->at[i].y : s->at[i].x;
-  if (v.at) qsort(v.at, (size_t)s->n, sizeof *v.at, by_value);
-  for (int i = 0; v.at && i < s->n; i++)
-    if (!v.n || v.at[v.n - 1] < v.at[i]) v.at[v.n++] = v.at[i];
+  values v = {malloc(((size_t)s->n + 1) * sizeof *v.value), 0};
+  for (int i = 0; v.value && i < s->n; i++)
+    v.value[i] = y ? s->points[i].y : s->points[i].x;
+  if (v.value) qsort(v.value, (size_t)s->n, sizeof *v.value, by_value);
+  for (int i = 0; v.value && i < s->n; i++)
+    if (!v.n || v.value[v.n - 1] < v.value[i]) v.value[v.n++] = v.value[i];
   return v;
 }
 
 static int count_values(const plot_series *s, bool y) {
   const values v = values_of(s, y);
-  free(v.at);
+  free(v.value);
   return v.n;
 }
 
 static int index_of(const values *v, double x) {
-  const double *found = bsearch(&x, v->at, (size_t)v->n, sizeof x, by_value);
-  return found ? (int)(found - v->at) : 0;
+  const double *found = bsearch(&x, v->value, (size_t)v->n, sizeof x, by_value);
+  return found ? (int)(found - v->value) : 0;
 }
 
 static void heat_csv(const plot_chart *c, cli_text *out) {
   const plot_series *s = &c->series[0];
   const values x = values_of(s, false), y = values_of(s, true);
   cli_printf(out, "column,row,x,y,z\n");
-  for (int k = 0; x.at && y.at && k < s->n; k++)
-    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", index_of(&x, s->at[k].x), index_of(&y, s->at[k].y),
-               s->at[k].x, s->at[k].y, s->at[k].z);
-  out->bad |= !x.at || !y.at;
-  free(x.at);
-  free(y.at);
+  for (int k = 0; x.value && y.value && k < s->n; k++)
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", index_of(&x, s->points[k].x),
+               index_of(&y, s->points[k].y), s->points[k].x, s->points[k].y, s->points[k].z);
+  out->bad |= !x.value || !y.value;
+  free(x.value);
+  free(y.value);
 }
 
 static void xy_csv(const plot_chart *c, cli_text *out) {
@@ -119,8 +119,8 @@ static void xy_csv(const plot_chart *c, cli_text *out) {
     for (int k = 0; k < c->series[i].n; k++) {
       cli_printf(out, "%d,", i);
       cli_csv_cell(out, c->series[i].name);
-      cli_printf(out, ",%.15g,", c->series[i].at[k].x);
-      put_real(c->series[i].at[k].y, out);
+      cli_printf(out, ",%.15g,", c->series[i].points[k].x);
+      put_real(c->series[i].points[k].y, out);
       cli_printf(out, "\n");
     }
 }
@@ -129,7 +129,7 @@ static void spans_csv(const plot_chart *c, cli_text *out) {
   cli_printf(out, "series,name,row,line,begin,end,low,high\n");
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      const plot_point *p = &c->series[i].at[k];
+      const plot_point *p = &c->series[i].points[k];
       cli_printf(out, "%d,", i);
       cli_csv_cell(out, c->series[i].name);
       cli_printf(out, ",%g,", p->y);
@@ -155,7 +155,7 @@ static int rows_of(const plot_chart *c) {
   double last = 0;
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
-      last = fmax(last, c->series[i].at[k].y);
+      last = fmax(last, c->series[i].points[k].y);
   return (int)last + 1;
 }
 
@@ -241,7 +241,7 @@ static void put_title(const plot_chart *c, const plot_choice *w, double samples,
 /* Scaling of an axis: ticks of 0.5, 1.0, 1.5, with the power of ten or the unit's prefix in the
  * axis's name. */
 typedef struct {
-  double by;
+  double factor;
   char name[200]; /* of the axis */
 } scale;
 
@@ -252,16 +252,16 @@ static scale scale_of(const char *name, const char *unit, double most) {
   } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"},
                {1e3, "10³", "k"},   {1, "", ""},       {1e-3, "", "m"},
                {1e-6, "", "µ"},     {1e-9, "", "n"},   {1e-12, "", "p"}};
-  scale s = {.by = 1};
+  scale s = {.factor = 1};
   const char *word = unit;
   for (size_t i = 0; i < sizeof steps / sizeof *steps && most < INFINITY; i++)
     if (most >= steps[i].by && (*unit || steps[i].by >= 1)) {
-      s.by = steps[i].by;
+      s.factor = steps[i].by;
       word = *unit ? steps[i].prefix : steps[i].count;
       break;
     }
   if (*unit)
-    snprintf(s.name, sizeof s.name, "%s, %s%s", name, s.by == 1 ? "" : word, unit);
+    snprintf(s.name, sizeof s.name, "%s, %s%s", name, s.factor == 1 ? "" : word, unit);
   else
     snprintf(s.name, sizeof s.name, "%s%s%s", name, *word ? ", " : "", word);
   return s;
@@ -276,7 +276,7 @@ static span span_of(const plot_chart *c, char axis) {
   span s = {INFINITY, -INFINITY};
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      const plot_point *p = &c->series[i].at[k];
+      const plot_point *p = &c->series[i].points[k];
       double v = axis == 'x' ? p->x : axis == 'y' ? p->y : p->z;
       if (v > 0 || !log) s.least = fmin(s.least, v);
       s.most = fmax(s.most, v);
@@ -291,7 +291,7 @@ static const char *turn_names(const plot_chart *c, const plot_choice *w) {
   const plot_series *s = &c->series[0];
   size_t longest = 0;
   for (int k = 0; k < s->n; k++)
-    longest = strlen(s->at[k].label) > longest ? strlen(s->at[k].label) : longest;
+    longest = strlen(s->points[k].label) > longest ? strlen(s->points[k].label) : longest;
   const size_t room = (w->two_columns ? 120 : 55) / (size_t)(s->n ? s->n : 1);
   return longest < room ? "" : room < 6 ? " rotate by 90 right" : " rotate by -40 left";
 }
@@ -300,7 +300,7 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
   const char *rotated = turn_names(c, w);
   const span y = span_of(c, 'y');
   put_title(c, w, c->n > 1 || *c->series[0].name ? 1 : 0, out);
-  const scale s = c->log_y ? (scale){.by = 1} : scale_of(c->y_name, c->unit, y.most);
+  const scale s = c->log_y ? (scale){.factor = 1} : scale_of(c->y_name, c->unit, y.most);
   put_text("ylabel", c->log_y ? c->y_name : s.name, "", out);
   if (c->log_y)
     cli_printf(out, "set logscale y\nset format y '%%.0s%%c'\nset yrange [%.6g:%.6g]\n",
@@ -322,7 +322,7 @@ static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out
                  0.5 * (i + 0.5) / c->n - 0.25, i + 2, i == c->n / 2 ? ":xtic(1)" : "",
                  marks[i % MARKS], colour);
     else
-      cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 lc rgb '%s' title ", i + 2, s.by,
+      cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 lc rgb '%s' title ", i + 2, s.factor,
                  colour);
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
@@ -339,7 +339,7 @@ static double put_axis(const plot_chart *c, char axis, cli_text *out) {
     const scale s = scale_of(name, unit, its.most);
     put_text(what, s.name, "", out);
     cli_printf(out, "set format %c '%%g'\n", axis);
-    return s.by;
+    return s.factor;
   }
   put_text(what, name, "", out);
   const double room = c->powers_of_two ? 1.2 : pow(its.most / its.least, 0.04);
@@ -370,9 +370,9 @@ static int next_end(const plot_chart *c, double y, int after) {
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
     if (s->style != PLOT_LINE || !s->n) continue;
-    const double end = s->at[s->n - 1].y;
+    const double end = s->points[s->n - 1].y;
     if (end < y || (end == y && i <= after)) continue;
-    if (next < 0 || end < c->series[next].at[c->series[next].n - 1].y) next = i;
+    if (next < 0 || end < c->series[next].points[c->series[next].n - 1].y) next = i;
   }
   return next;
 }
@@ -391,7 +391,7 @@ static void put_names(const plot_chart *c, cli_text *out) {
     snprintf(name, sizeof name, "%.*s", last ? (int)(last - s->name) : (int)strlen(s->name),
              s->name);
     longest = (int)strlen(name) > longest ? (int)strlen(name) : longest;
-    end = s->at[s->n - 1].y;
+    end = s->points[s->n - 1].y;
     above = fmax(above, log(end * room / y.least) / log(y.most * room * room / y.least));
     cli_printf(out, "set label ");
     put_quoted(name, out);
@@ -402,7 +402,7 @@ static void put_names(const plot_chart *c, cli_text *out) {
   double below = 1;
   for (int i = 0; i < c->n; i++) { /* top right, where no slope is */
     const plot_series *s = &c->series[i];
-    if (s->style != PLOT_POINTS || s->n != 1 || !s->beside) continue;
+    if (s->style != PLOT_POINTS || s->n != 1 || !s->direct_label) continue;
     below -= gap;
     cli_printf(out, "set label ");
     put_quoted(s->name, out);
@@ -418,7 +418,7 @@ static void put_names(const plot_chart *c, cli_text *out) {
 static void put_notes(const plot_chart *c, double by_x, double by_y, cli_text *out) {
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      const plot_point *p = &c->series[i].at[k];
+      const plot_point *p = &c->series[i].points[k];
       if (!p->note) continue;
       cli_printf(out, "set label ");
       put_quoted(p->note, out);
@@ -472,7 +472,7 @@ static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out
   cli_printf(out, "%sunset grid\nset tics scale 0\nset format cb '%%g'\n",
              log ? "set logscale cb\n" : "");
   if (z.most > z.least)
-    cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
+    cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.factor, z.most / by.factor);
   cli_printf(
       out,
       "# viridis\n"
@@ -483,13 +483,13 @@ static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out
              "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', "
              "$4)) skip 1 \\\n"
              "    with boxxyerror lc palette",
-             by.by);
+             by.factor);
   if (columns <= (w->two_columns ? 12 : 5) && rows <= 12)
     cli_printf(
         out,
         ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
         "    with labels tc rgb variable",
-        by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
+        by.factor, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
   cli_printf(out, "\n");
 }
 
@@ -515,9 +515,9 @@ static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *ou
   const plot_series *s = &c->series[0];
   double least = 0.5, most = 2;
   for (int k = 0; k < s->n; k++)
-    if (isfinite(s->at[k].x) && s->at[k].x > 0) {
-      least = fmin(least, s->at[k].x);
-      most = fmax(most, s->at[k].x);
+    if (isfinite(s->points[k].x) && s->points[k].x > 0) {
+      least = fmin(least, s->points[k].x);
+      most = fmax(most, s->points[k].x);
     }
   least /= 2, most *= 2;
   put_text("xlabel", c->x_name, "", out);
@@ -553,7 +553,7 @@ static void put_lines(const plot_chart *c, cli_text *out) {
     const plot_point *next = NULL;
     for (int i = 0; i < c->n; i++)
       for (int k = 0; k < c->series[i].n && !next; k++)
-        if ((int)c->series[i].at[k].y == named + 1) next = &c->series[i].at[k];
+        if ((int)c->series[i].points[k].y == named + 1) next = &c->series[i].points[k];
     more = next != NULL;
     if (!more) break;
     cli_printf(out, "%s", named < 0 ? "" : ", ");
@@ -569,7 +569,7 @@ static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *ou
   span ends = {0, 0};
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
-      ends.most = fmax(ends.most, c->series[i].at[k].z);
+      ends.most = fmax(ends.most, c->series[i].points[k].z);
   const scale by = scale_of(c->x_name, c->x_unit, ends.most);
   const double pixels = w->two_columns ? 550 : 210; /* of the axis */
   put_text("xlabel", by.name, "", out);
@@ -578,13 +578,13 @@ static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *ou
       out,
       "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
       "set style fill solid noborder\nend(a, b) = b - a > %.6g ? b : a + %.6g\nplot \\\n",
-      ends.most / by.by, ends.most / pixels, ends.most / pixels);
+      ends.most / by.factor, ends.most / pixels, ends.most / pixels);
   for (int i = 0; i < c->n; i++) {
     cli_printf(out,
                "  data using ($1 == %d ? $5/%g : NaN):3:($5/%g):(end($5, "
                "$6)/%g):($3-0.38+0.76*$7):($3-0.38+0.76*$8) skip 1 \\\n    with boxxyerror lc rgb "
                "'%s' title ",
-               i, by.by, by.by, by.by, colour_of(&c->series[i]));
+               i, by.factor, by.factor, by.factor, colour_of(&c->series[i]));
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
   }

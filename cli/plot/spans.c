@@ -203,8 +203,8 @@ static void split_rows(plot_chart *c, int rows) {
     size_t k = 0;
     for (int i = 0; i < c->n; i++)
       for (int j = 0; j < c->series[i].n; j++) {
-        most = fmax(most, c->series[i].at[j].z);
-        if ((int)c->series[i].at[j].y == line) at[k++] = (row_span){&c->series[i].at[j], i};
+        most = fmax(most, c->series[i].points[j].z);
+        if ((int)c->series[i].points[j].y == line) at[k++] = (row_span){&c->series[i].points[j], i};
       }
     split_row(&r, at, k, most * 1e-9);
   }
@@ -246,7 +246,7 @@ bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
     legend_of(plot_cell_at(t.t, row, t.what)->text, legend, sizeof legend);
     plot_series *s = series_named(c, legend, PLOT_LINE);
     plot_add_point(c, s, x.begin, line, name, NULL);
-    if (s && s->n) s->at[s->n - 1].z = x.end;
+    if (s && s->n) s->points[s->n - 1].z = x.end;
     rows = line + 1 > rows ? line + 1 : rows;
   }
   split_rows(c, rows);
@@ -333,7 +333,7 @@ bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_c
   double end = 0;
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
-      end = fmax(end, c->series[i].at[k].x);
+      end = fmax(end, c->series[i].points[k].x);
   plot_series *full = ok && shares && c->n ? plot_add_series(c, "capacity", PLOT_DASHED, 7) : NULL;
   plot_add_point(c, full, 0, 100, NULL, NULL);
   plot_add_point(c, full, end, 100, NULL, NULL);

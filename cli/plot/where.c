@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   int n;
-  term at[TERMS];
+  term terms[TERMS];
 } condition;
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static bool read_condition(const char *text, condition *out, tf_diags *d) {
   const char *p = past_blanks(text);
   *out = (condition){0};
   while (out->n < TERMS) {
-    term *t = &out->at[out->n++];
+    term *t = &out->terms[out->n++];
     const char *column = p;
     p = read_column(p, t);
     if (p) p = read_op(p, t);
@@ -116,7 +116,7 @@ static void filter(plot_table *t, const condition *c, const int *columns, tf_dia
   for (int r = 0; r < t->n_rows; r++) {
     bool all = true;
     for (int k = 0; k < c->n; k++)
-      all = all && cell_holds(t, r, columns[k], &c->at[k], d);
+      all = all && cell_holds(t, r, columns[k], &c->terms[k], d);
     if (!all) continue;
     if (kept != r) /* row 0 of the cells has the names */
       memcpy(t->cells + (size_t)(kept + 1) * width, t->cells + (size_t)(r + 1) * width,
@@ -139,7 +139,7 @@ bool plot_where(plot_input *all, size_t n, const char *text, tf_diags *d) {
       continue;
     }
     for (int k = 0; k < c.n; k++)
-      ok = (columns[k] = plot_column(&all[i].table, c.at[k].column, d)) >= 0 && ok;
+      ok = (columns[k] = plot_column(&all[i].table, c.terms[k].column, d)) >= 0 && ok;
     if (ok) filter(&all[i].table, &c, columns, d);
     if (ok && tf_diags_errors(d) == errors && all[i].table.n_rows == 0)
       tf_fail(d, (tf_loc){all[i].file, 0, 0, 0}, TF_E_RANGE, "--where holds of none of its rows");

@@ -85,7 +85,7 @@ static bool wide(const plot_chart *c, bool y) {
   double lo = INFINITY, hi = 0;
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      double v = y ? c->series[i].at[k].y : c->series[i].at[k].x;
+      double v = y ? c->series[i].points[k].y : c->series[i].points[k].x;
       lo = fmin(lo, v);
       hi = fmax(hi, v);
     }
@@ -104,7 +104,7 @@ void plot_column_label(const char *column, char out[120]) {
 static void multiply(plot_chart *c, char axis, double by) {
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
-      plot_point *p = &c->series[i].at[k];
+      plot_point *p = &c->series[i].points[k];
       *(axis == 'x' ? &p->x : axis == 'y' ? &p->y : &p->z) *= by;
     }
 }
@@ -158,7 +158,7 @@ bool plot_points(const plot_input *in, size_t n, const plot_choice *w, plot_char
 bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   bool ok = all_rows(in, n, w, PLOT_CURVE, c, d);
   for (int i = 0; i < c->n; i++)
-    qsort(c->series[i].at, (size_t)c->series[i].n, sizeof *c->series[i].at, by_x);
+    qsort(c->series[i].points, (size_t)c->series[i].n, sizeof *c->series[i].points, by_x);
   return ok && finish(in, n, w, c, d);
 }
 
@@ -184,23 +184,23 @@ static void add_front(plot_chart *c) {
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
       all.n++;
-  all.at = calloc((size_t)all.n + 1, sizeof *all.at);
-  c->bad |= !all.at;
-  if (!all.at) return;
+  all.points = calloc((size_t)all.n + 1, sizeof *all.points);
+  c->bad |= !all.points;
+  if (!all.points) return;
   for (int i = 0, m = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
-      all.at[m++] = c->series[i].at[k];
-  qsort(all.at, (size_t)all.n, sizeof *all.at, by_x);
+      all.points[m++] = c->series[i].points[k];
+  qsort(all.points, (size_t)all.n, sizeof *all.points, by_x);
   plot_series *front = plot_add_series(c, "none better in both", PLOT_STEPS, 7);
   for (int i = 0; i < all.n;) {
     int stop = i;
-    double least = all.at[i].y;
-    for (; stop < all.n && all.at[stop].x == all.at[i].x; stop++)
-      least = fmin(least, all.at[stop].y);
-    if (least < best) plot_add_point(c, front, all.at[i].x, best = least, NULL, NULL);
+    double least = all.points[i].y;
+    for (; stop < all.n && all.points[stop].x == all.points[i].x; stop++)
+      least = fmin(least, all.points[stop].y);
+    if (least < best) plot_add_point(c, front, all.points[i].x, best = least, NULL, NULL);
     i = stop;
   }
-  free(all.at);
+  free(all.points);
   for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS;
        k--) { /* marks are drawn above the line */
     plot_series below = c->series[k];
@@ -247,7 +247,7 @@ static bool add_machines(const plot_input *in, const plot_choice *w, plot_chart 
     if (c->series[k].n)
       c->series[kept++] = c->series[k];
     else
-      free(c->series[k].at);
+      free(c->series[k].points);
   c->n = kept;
   return ok;
 }
@@ -304,12 +304,12 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
     ok = ok && read;
     if (!read || isnan(p.x) || isnan(p.y) || isnan(p.z)) continue;
     for (int k = 0; k < s->n; k++)
-      if (s->at[k].x == p.x && s->at[k].y == p.y)
+      if (s->points[k].x == p.x && s->points[k].y == p.y)
         return tf_fail(d, plot_cell_at(t, row, x)->at, TF_E_DUP,
                        "a second row for %s %g and %s %g: --where chooses rows", w->x, p.x, w->y,
                        p.y);
     plot_add_point(c, s, p.x, p.y, NULL, NULL);
-    if (!c->bad) s->at[s->n - 1].z = p.z;
+    if (!c->bad) s->points[s->n - 1].z = p.z;
   }
   if (!ok || !s->n)
     return ok &&

@@ -87,7 +87,7 @@ bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit) {
   const char *what = bottleneck + len;
   if (unit) return !strcmp(what, " compute");
   return !*what || !strcmp(what, " read") ||
-         !strcmp(what, " write"); /* a network's name is told as it is */
+         !strcmp(what, " write"); /* a network's name is printed as it is */
 }
 
 double cli_outer_traffic(const cli_session *s) {

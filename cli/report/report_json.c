@@ -218,7 +218,7 @@ static json_t *zeros(const cli_session *s) {
   json_t *levels = json_array(), *ops = json_array();
   tf_fit *fit = calloc((size_t)s->spec->arch->n_memories, sizeof *fit);
   double *busiest = calloc((size_t)s->spec->workload->n_ops, sizeof *busiest);
-  const bool told = busiest && tf_model_busiest(s->model, busiest);
+  const bool known = busiest && tf_model_busiest(s->model, busiest);
   if (fit && !tf_model_fits(s->model, CLI_CONFIDENCE, fit)) free(fit), fit = NULL;
   for (int l = 0; l < s->spec->arch->n_memories; l++)
     json_array_append_new(levels, left_at(s, l, fit ? &fit[l] : NULL));
@@ -228,7 +228,7 @@ static json_t *zeros(const cli_session *s) {
     json_array_append_new(
         ops, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", s->spec->workload->ops[o].name,
                        "computed", p->points, "gated", p->gated, "skipped", p->skipped, "busiest",
-                       busiest && told ? cli_json_real(busiest[o]) : json_null()));
+                       busiest && known ? cli_json_real(busiest[o]) : json_null()));
   }
   free(busiest);
   return json_pack("{s:s, s:f, s:b, s:o, s:o}", "figures", "expectations", "confidence",

@@ -390,7 +390,7 @@ static void put_left_levels(const cli_session *s, cli_text *out) {
 static void put_left_ops(const cli_session *s, cli_text *out) {
   cli_table t = {.align = "lrrrr"};
   double *busiest = calloc((size_t)s->spec->workload->n_ops, sizeof *busiest);
-  const bool told = busiest && tf_model_busiest(s->model, busiest);
+  const bool known = busiest && tf_model_busiest(s->model, busiest);
   cli_cell(&t, "op");
   cli_cell(&t, "computed");
   cli_cell(&t, "gated");
@@ -402,7 +402,7 @@ static void put_left_ops(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", cli_real(p->points).s);
     cli_cell(&t, "%s", cli_real(p->gated).s);
     cli_cell(&t, "%s", cli_real(p->skipped).s);
-    if (told && !isnan(busiest[o]))
+    if (known && !isnan(busiest[o]))
       cli_cell(&t, "%.3f of the mean", busiest[o]);
     else
       cli_skip(&t, 1);

@@ -139,21 +139,21 @@ static void put_event(const cli_session *s, const event *e, json_t *out) {
 /* A change of what a memory holds of a tensor. */
 typedef struct {
   int level, tensor;
-  double at, words;
+  double time, words;
 } change;
 
 static int by_tensor_and_time(const void *pa, const void *pb) {
   const change *a = pa, *b = pb;
   if (a->level != b->level) return a->level - b->level;
   if (a->tensor != b->tensor) return a->tensor - b->tensor;
-  return (a->at > b->at) - (a->at < b->at);
+  return (a->time > b->time) - (a->time < b->time);
 }
 
 static void put_held(const cli_session *s, const change *c, double held, json_t *out) {
   cli_text name = {0};
   cli_printf(&name, "%s holds, words of", s->spec->arch->memories[c->level].name);
   json_array_append_new(out, json_pack("{s:s, s:s*, s:i, s:f, s:{s:f}}", "ph", "C", "name",
-                                       name.text, "pid", 1, "ts", c->at, "args",
+                                       name.text, "pid", 1, "ts", c->time, "args",
                                        s->spec->workload->tensors[c->tensor].name, held));
   cli_text_free(&name);
 }

@@ -82,7 +82,7 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   for (int64_t i = 0; i < s->n; i++)
     if (s->machines[i].front) json_array_append_new(front, machine(g, &s->machines[i]));
   for (size_t i = 0; i < r->n; i++)
-    json_array_append_new(rows, row(g, &r->at[i]));
+    json_array_append_new(rows, row(g, &r->row[i]));
   json_object_set_new(o, "tileflow", json_string(TILEFLOW_VERSION));
   json_object_set_new(o, "sweep", json_string(g->name));
   json_object_set_new(o, "method", json_string(tf_sweep_method_key((int)g->method)));

@@ -8,7 +8,7 @@
 /* Rows in the order in which they are printed; texts are owned. */
 typedef struct {
   size_t n;
-  tf_sweep_row *at;
+  tf_sweep_row *row;
   bool bad; /* memory ran out */
 } cli_rows;
 /* Selects rows for which the condition holds (NULL: all), by number; `top`: only so many, by the

@@ -27,9 +27,9 @@ static bool gather(void *ctx, const tf_sweep_row *row) {
   gatherer *t = ctx;
   cli_rows *r = t->rows;
   if (t->condition && !tf_condition_holds(t->condition, t->g, row)) return true;
-  r->bad |= !CLI_GROW(r->at, r->n);
+  r->bad |= !CLI_GROW(r->row, r->n);
   if (r->bad) return false;
-  tf_sweep_row *to = &r->at[r->n++];
+  tf_sweep_row *to = &r->row[r->n++];
   *to = *row;
   to->bottleneck = copy(r, row->bottleneck);
   to->message = copy(r, row->message);
@@ -63,9 +63,9 @@ static void free_row(tf_sweep_row *r) {
 static void keep_best(cli_rows *r, tf_goal goal, int64_t top) {
   int (*const by[TF_N_GOALS])(const void *, const void *) = {by_CYCLES, by_SECONDS, by_ENERGY,
                                                              by_EDP,    by_TRAFFIC, by_AREA};
-  if (r->n) qsort(r->at, r->n, sizeof *r->at, by[goal]);
+  if (r->n) qsort(r->row, r->n, sizeof *r->row, by[goal]);
   for (; r->n > (uint64_t)top; r->n--)
-    free_row(&r->at[r->n - 1]);
+    free_row(&r->row[r->n - 1]);
 }
 
 bool cli_rows_take(cli_rows *r, tf_store *s, const tf_condition *c, int64_t top, tf_diags *d) {
@@ -78,8 +78,8 @@ bool cli_rows_take(cli_rows *r, tf_store *s, const tf_condition *c, int64_t top,
 
 void cli_rows_free(cli_rows *r) {
   for (size_t i = 0; i < r->n; i++)
-    free_row(&r->at[i]);
-  free(r->at);
+    free_row(&r->row[i]);
+  free(r->row);
   *r = (cli_rows){0};
 }
 
@@ -114,7 +114,7 @@ void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
   cli_table t = {.align = align};
   head(g, &t);
   for (size_t i = 0; i < r->n; i++) {
-    const tf_sweep_row *row = &r->at[i];
+    const tf_sweep_row *row = &r->row[i];
     tf_sweep_place p = tf_sweep_place_of(g, row->point);
     int n = 0;
     cli_cell(&t, "%" PRId64, row->point);
@@ -180,5 +180,5 @@ static void csv_row(const tf_sweep_grid *g, const tf_sweep_row *r, cli_text *out
 void cli_rows_csv(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
   csv_head(g, out);
   for (size_t i = 0; i < r->n; i++)
-    csv_row(g, &r->at[i], out);
+    csv_row(g, &r->row[i], out);
 }

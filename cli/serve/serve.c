@@ -168,7 +168,7 @@ static bool write_build(cli_serve *s, const tf_emitted *e) {
   return ok;
 }
 
-/* How many times as fast the build is as what runs now; 0: it could not be told. */
+/* How many times as fast the build is as what runs now; 0: it could not be measured. */
 static double gain_of(const cli_serve *s, int build) {
   tf_timing t[2];
   cli_figure now, next;

@@ -76,8 +76,8 @@ static cli_status report(const train_options *o, const tf_spec *s, const tf_trai
     cli_train_text(&t, &text);
     ok = cli_put_text("-", &text) && ok;
   }
-  if (t.taken >= 0 && o->out) ok = write_step(o, s, found->points[t.taken].again, d) && ok;
-  if (t.taken >= 0 || !ok) return ok ? CLI_DONE : CLI_FAILED;
+  if (t.chosen >= 0 && o->out) ok = write_step(o, s, found->points[t.chosen].again, d) && ok;
+  if (t.chosen >= 0 || !ok) return ok ? CLI_DONE : CLI_FAILED;
   int64_t least = INT64_MAX;
   for (int i = 0; i < found->n_points; i++)
     if (found->points[i].bytes < least) least = found->points[i].bytes;

@@ -64,7 +64,7 @@ static void put_points(const cli_train *t, cli_text *out) {
     cli_cell(&table, "%s", cli_real(p->figures.cycles).s);
     cli_cell(&table, "%s", cli_real(p->figures.traffic_words).s);
     cli_cell(&table, "%s", cli_si(p->figures.energy_pj * 1e-12, "J").s);
-    cli_cell(&table, "%s", t->taken == i ? "*" : "");
+    cli_cell(&table, "%s", t->chosen == i ? "*" : "");
     cli_cell(&table, "%.900s", p->n_again ? p->again : "nothing");
   }
   cli_table_end(&table, out);
@@ -103,7 +103,7 @@ static json_t *points_of(const cli_train *t) {
                        (json_int_t)p->bytes, "cycles", cli_json_real(p->figures.cycles), "seconds",
                        cli_json_real(p->figures.cycles / t->spec->arch->clock_hz), "energy_pj",
                        cli_json_real(p->figures.energy_pj), "traffic_words",
-                       cli_json_real(p->figures.traffic_words), "taken", t->taken == i));
+                       cli_json_real(p->figures.traffic_words), "taken", t->chosen == i));
   }
   return all;
 }

@@ -10,7 +10,7 @@ typedef struct {
   const char *step;
   double launch;
   int64_t memory; /* bytes that are there; 0: not given */
-  int taken;      /* point that is written; -1: none fits */
+  int chosen;     /* point that is written; -1: none fits */
 } cli_train;
 
 void cli_train_text(const cli_train *t, cli_text *out);

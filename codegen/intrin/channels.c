@@ -10,6 +10,7 @@ enum { LINE = 64 }; /* bytes of a cache line */
 typedef struct {
   int rows, across, lanes, unroll;
   int64_t step;
+<<<<<<< HEAD
   bool far;          /* a is in memory, not in a cache */
   int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of
                         0: not joined */
@@ -19,6 +20,25 @@ typedef struct {
   bool prefetches;   /* prefetches a part of the next panels */
   bool rounds;       /* stores sums rounded to what the kernel leaves */
   tf_micro_map map;  /* stores what it makes of the sums */
+||||||| 721c4aaf
+  bool far;          /* a is in memory, not in a cache */
+  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of
+                        0: not joined */
+  bool dense;        /* joined rows of the output stand one behind the other */
+  int64_t first;     /* the index of the tile's first element, where the tile depends on it */
+  int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
+  bool prefetches;   /* prefetches a part of the next panels */
+  bool rounds;       /* stores sums rounded to what the kernel leaves */
+=======
+  bool a_in_memory; /* a is in memory, not in a cache */
+  int64_t row_length,
+      a_pitch;     /* elements of a joined row of the output, 0: not joined; pitch of rows of a */
+  bool dense;      /* joined rows of the output are contiguous */
+  int64_t first;   /* the index of the tile's first element, where the tile depends on it */
+  int64_t block;   /* above 0: c is blocked and not transposed: the stride of its elements */
+  bool prefetches; /* prefetches a part of the next panels */
+  bool rounds;     /* stores sums rounded to what the kernel leaves */
+>>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
   bool runs; /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
   const ir_kernel *kernel;
   int window[2]; /* rows and columns of the window with which k ends, of which borders leave a part
@@ -29,13 +49,13 @@ typedef struct {
 /* ---- what borders leave out ----------------------------------------------------------------- */
 
 /* Whether the window's rows of a call are its arguments. */
-static bool says_rows(const shape *s) { return s->row.size > 0 && !s->of; }
+static bool says_rows(const shape *s) { return s->row.size > 0 && !s->row_length; }
 
 /* Whether element i of the tile has an element of a at that position of the window. */
 static bool has(const shape *s, int i, int r, int c) {
   const int64_t e = s->first + i;
-  return ir_is_inside(&s->column, s->of ? e % s->of : e, c) &&
-         (!s->of || ir_is_inside(&s->row, e / s->of, r));
+  return ir_is_inside(&s->column, s->row_length ? e % s->row_length : e, c) &&
+         (!s->row_length || ir_is_inside(&s->row, e / s->row_length, r));
 }
 
 /* Whether borders leave out positions of some of the tile's elements, all of which it knows. */
@@ -59,15 +79,18 @@ static void border_name(const ir_border *b, char *name, size_t room) {
 
 /* The offset of element i of the tile in a; and in c. */
 static int64_t in_a(const shape *s, int i) {
-  return s->of ? (s->first + i) / s->of * s->apart + (s->first + i) % s->of * s->step : i * s->step;
+  return s->row_length ? (s->first + i) / s->row_length * s->a_pitch +
+                             (s->first + i) % s->row_length * s->step
+                       : i * s->step;
 }
 
 static void in_c(FILE *out, const shape *s, int i) {
-  const int64_t step = s->block ? s->block : 1, at = s->of ? (s->first + i) % s->of : i;
+  const int64_t step = s->block ? s->block : 1,
+                at = s->row_length ? (s->first + i) % s->row_length : i;
   if (s->dense)
     fprintf(out, "c + %lld", (long long)((s->first + i) * step));
-  else if (s->of)
-    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of),
+  else if (s->row_length)
+    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->row_length),
             (long long)(at * step));
   else
     fprintf(out, "c + %lld", (long long)(at * step));
@@ -77,7 +100,8 @@ static void in_c(FILE *out, const shape *s, int i) {
  * rows without gaps. */
 static int piece(const shape *s, int i) {
   int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
-  while (s->of && !s->dense && (s->first + end - 1) / s->of != (s->first + i) / s->of)
+  while (s->row_length && !s->dense &&
+         (s->first + end - 1) / s->row_length != (s->first + i) / s->row_length)
     end--;
   return end;
 }
@@ -102,10 +126,20 @@ static void name_more(const shape *s, char *name, size_t room) {
   if (s->window[0])
     snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1],
              says_rows(s) ? "_rows" : "");
+<<<<<<< HEAD
   snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s%s%.16s", (long long)s->step,
            s->far ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
            s->prefetches ? "_prefetches" : "", window, s->map.name ? "_" : "",
            s->map.name ? s->map.name : "");
+||||||| 721c4aaf
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "",
+           block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
+           s->prefetches ? "_prefetches" : "", window);
+=======
+  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step,
+           s->a_in_memory ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
+           s->prefetches ? "_prefetches" : "", window);
+>>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -114,13 +148,14 @@ static void tile_name(const shape *s, char *name) {
   snprintf(name, NAME, "channels%s_%d_%d", kind(s->kernel), s->rows, s->across);
   name_more(s, name, NAME);
   const bool cut = is_cut(s);
-  if (s->of)
+  if (s->row_length)
     snprintf(name + strlen(name), NAME - strlen(name), "_%lld_of_%lld_by_%lld%s",
-             (long long)s->first, (long long)s->of, (long long)s->apart, s->dense ? "_dense" : "");
+             (long long)s->first, (long long)s->row_length, (long long)s->a_pitch,
+             s->dense ? "_dense" : "");
   else if (cut)
     snprintf(name + strlen(name), NAME - strlen(name), "_%lld", (long long)s->first);
   if (cut && s->column.size) border_name(&s->column, name, NAME);
-  if (cut && s->of && s->row.size) border_name(&s->row, name, NAME);
+  if (cut && s->row_length && s->row.size) border_name(&s->row, name, NAME);
 }
 
 /* ---- transposed stores ---------------------------------------------------------------------- */
@@ -276,7 +311,7 @@ static void print_step(FILE *out, const shape *s, int r, int c) {
   /* what the next tile adds to this one's elements of a; rows are too short for the hardware
    * prefetcher to see a stream */
   const int64_t word = ir_bytes(s->kernel->a), bytes = s->rows * s->step * word;
-  for (int64_t i = 0; s->far && i < bytes; i += LINE)
+  for (int64_t i = 0; s->a_in_memory && i < bytes; i += LINE)
     fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n",
             (long long)(2 * bytes - s->step * word - i));
   const int wide = s->lanes * s->kernel->group;
@@ -384,10 +419,19 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_n, int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
+<<<<<<< HEAD
           s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "");
   map_argument(out, s);
   fprintf(out, "%s%s", s->of && !s->dense ? "" : "  (void)c_p;\n",
           s->block ? "  (void)c_n, (void)n;\n" : "");
+||||||| 721c4aaf
+          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
+          s->of && !s->dense ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+=======
+          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
+          s->row_length && !s->dense ? "" : "  (void)c_p;\n",
+          s->block ? "  (void)c_n, (void)n;\n" : "");
+>>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -413,7 +457,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 /* How many of `count` tiles from the one at s->first on are the same function. */
 static int64_t same_tiles(shape s, int64_t count) {
   int64_t n = 1;
-  if (s.of || is_cut(&s)) return n;
+  if (s.row_length || is_cut(&s)) return n;
   for (; n < count; n++) {
     s.first += s.rows;
     if (is_cut(&s)) break;
@@ -435,9 +479,17 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     tile_name(&s, name);
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
+<<<<<<< HEAD
     if (s.of)
       fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s%s)%s;\n", name, start, more, map,
               after);
+||||||| 721c4aaf
+    if (s.of)
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
+=======
+    if (s.row_length)
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
+>>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
@@ -464,9 +516,9 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
           says_rows(&s) ? window_rows : "");
   map_argument(body, &s);
   bool ok = true;
-  for (int dense = s.of && !s.block && s.lanes > s.of; ok && dense >= 0; dense--) {
+  for (int dense = s.row_length && !s.block && s.lanes > s.row_length; ok && dense >= 0; dense--) {
     high.dense = low.dense = dense;
-    if (dense) fprintf(body, "  if (c_p == %lld) {\n", (long long)s.of);
+    if (dense) fprintf(body, "  if (c_p == %lld) {\n", (long long)s.row_length);
     ok = run_of_tiles(out, u, body, 0, more * high.rows, high) &&
          run_of_tiles(out, u, body, more * high.rows, m, low);
     if (dense) fputs("  return;\n  }\n", body);
@@ -488,9 +540,9 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .lanes = lanes,
                    .unroll = unrolled(u, r->kernel),
                    .step = r->step * r->kernel->group,
-                   .far = r->far,
-                   .of = r->joined > 1 ? r->m : 0,
-                   .apart = r->apart,
+                   .a_in_memory = r->far,
+                   .row_length = r->joined > 1 ? r->m : 0,
+                   .a_pitch = r->apart,
                    .block = r->block,
                    .prefetches = r->prefetches,
                    .rounds = r->rounds,
@@ -507,15 +559,15 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
     return NULL;
   snprintf(name, sizeof name, "channels%s_%lld_by_%d", kind(r->kernel), (long long)r->m, panel);
   name_more(&s, name, sizeof name);
-  if (s.of)
+  if (s.row_length)
     snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld",
              (long long)r->joined, (long long)r->apart);
   if (s.column.size) border_name(&s.column, name, sizeof name);
-  if (s.of && s.row.size) border_name(&s.row, name, sizeof name);
+  if (s.row_length && s.row.size) border_name(&s.row, name, sizeof name);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   FILE *body = open_memstream(&text, &bytes);
-  bool ok = body && print_rows(out, u, body, name, s.of ? r->m * r->joined : r->m, s);
+  bool ok = body && print_rows(out, u, body, name, s.row_length ? r->m * r->joined : r->m, s);
   ok = body && fclose(body) == 0 && ok;
   if (ok) fputs(text, out);
   free(text);

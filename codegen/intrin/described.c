@@ -10,8 +10,8 @@ typedef struct {
   const tf_instr *in;
   const tf_op *op;
   tf_diags *d;
-  int loop[3];   /* of rows of c, of its columns, and the reduced one; -1: none */
-  int64_t of[3]; /* their sizes */
+  int loop[3];     /* of rows of c, of its columns, and the reduced one; -1: none */
+  int64_t size[3]; /* their sizes */
 } description;
 
 enum { ROWS, COLUMNS, STEPS, WORD = 4 };
@@ -46,14 +46,14 @@ static bool find_loops(description *s) {
   bool ok = s->op->n_reads == 2 && s->op->reduce == TF_REDUCE_ADD &&
             s->op->kinds == 1u << TF_K_MAC && plain(s);
   for (int i = 0; i < 3; i++)
-    s->loop[i] = -1, s->of[i] = 1;
+    s->loop[i] = -1, s->size[i] = 1;
   for (int l = 0; l < s->in->n_loops && ok; l++) {
     const int sources = sources_of(s, l), what = l >= s->op->n_out_dims ? STEPS
                                                  : sources == 1         ? ROWS
                                                                         : COLUMNS;
     ok = s->loop[what] < 0 && (what == STEPS ? sources == 3 : sources == 1 || sources == 2);
     s->loop[what] = l;
-    s->of[what] = s->in->size[l];
+    s->size[what] = s->in->size[l];
   }
   return ok || tf_fail(s->d, s->in->body->at, TF_E_SHAPE,
                        "kernels multiply matrices: 'compute' must be C[i, j] += A[i, k] * B[k, j], "
@@ -105,7 +105,8 @@ static int64_t group_of(const description *s) {
   int64_t group = 1, columns = 0;
   for (int i = 0; i < b->n_layout; i++)
     if (b->layout[i].loop == s->loop[STEPS] && b->layout[i].stride == 1)
-      group = b->layout[i].part == TF_LAYOUT_MOD ? b->layout[i].by : s->of[STEPS] / b->layout[i].by;
+      group =
+          b->layout[i].part == TF_LAYOUT_MOD ? b->layout[i].by : s->size[STEPS] / b->layout[i].by;
   for (int i = 0; i < b->n_layout; i++)
     if (b->layout[i].loop == s->loop[COLUMNS])
       columns = b->layout[i].part == TF_LAYOUT_WHOLE ? b->layout[i].stride : 0;
@@ -125,21 +126,23 @@ static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel
   const int64_t bytes = k->group * ir_bytes(k->a);
   const bool bf16 = k->a == IR_BF16;
   if (!isa->words) return false;
-  *form = s->of[ROWS] == 1 ? TF_MICRO_VECTORS : s->of[ROWS] == 2 ? TF_MICRO_SQUARES : isa->tiles;
+  *form = s->size[ROWS] == 1   ? TF_MICRO_VECTORS
+          : s->size[ROWS] == 2 ? TF_MICRO_SQUARES
+                               : isa->tiles;
   switch (*form) {
   case TF_MICRO_VECTORS:
-    return s->of[ROWS] == 1 && s->of[COLUMNS] == isa->lanes && bytes == WORD &&
-           s->of[STEPS] == k->group && k->a != IR_F32 && (!bf16 || isa->words->beside);
+    return s->size[ROWS] == 1 && s->size[COLUMNS] == isa->lanes && bytes == WORD &&
+           s->size[STEPS] == k->group && k->a != IR_F32 && (!bf16 || isa->words->beside);
   case TF_MICRO_SQUARES:
-    return isa->words->square && s->of[COLUMNS] == 2 && bytes == 2 * WORD &&
-           s->of[STEPS] == k->group && !bf16 && !k->lifts;
+    return isa->words->square && s->size[COLUMNS] == 2 && bytes == 2 * WORD &&
+           s->size[STEPS] == k->group && !bf16 && !k->lifts;
   case TF_MICRO_TILES:
-    return s->of[ROWS] == 16 && s->of[COLUMNS] == 16 && bytes == WORD &&
-           s->of[STEPS] == 16 * k->group && !k->lifts && k->a != IR_F32 &&
+    return s->size[ROWS] == 16 && s->size[COLUMNS] == 16 && bytes == WORD &&
+           s->size[STEPS] == 16 * k->group && !k->lifts && k->a != IR_F32 &&
            (!bf16 || isa->words->leave);
   default:
-    return s->of[ROWS] == s->of[COLUMNS] && is_length(s->of[ROWS] * WORD * 8) && bytes == WORD &&
-           s->of[STEPS] == k->group && !k->lifts &&
+    return s->size[ROWS] == s->size[COLUMNS] && is_length(s->size[ROWS] * WORD * 8) &&
+           bytes == WORD && s->size[STEPS] == k->group && !k->lifts &&
            (k->a == IR_F32 || k->a == IR_BF16 || k->a == IR_I8);
   }
 }
@@ -160,8 +163,8 @@ static bool find_isas(const description *s, tf_micro_kernel *out) {
     else if (!holds(s, isa, &out->kernel, &out->form))
       ok = tf_fail(s->d, e->isa[i].at, TF_E_SHAPE,
                    "'%.40s' has no registers for %lld x %lld sums of %lld steps of these types",
-                   isa->name, (long long)s->of[ROWS], (long long)s->of[COLUMNS],
-                   (long long)s->of[STEPS]);
+                   isa->name, (long long)s->size[ROWS], (long long)s->size[COLUMNS],
+                   (long long)s->size[STEPS]);
   }
   return ok;
 }
@@ -221,10 +224,10 @@ bool tf_micro_describe(const tf_instr *in, tf_micro_kernel *out, tf_diags *d) {
   const bool tiles = tf_micro_in_tiles(out);
   out->prefix = k->c == IR_I32 ? "int8" : k->a == IR_BF16 ? "bf16" : NULL;
   out->sums = k->c == IR_I32 ? "ivec" : "vec";
-  out->lanes = (int)s.of[COLUMNS];
-  k->m_round = tiles ? (int)s.of[ROWS] : 1;
-  k->n_round = (int)s.of[COLUMNS];
-  k->k_round = (int)s.of[STEPS];
+  out->lanes = (int)s.size[COLUMNS];
+  k->m_round = tiles ? (int)s.size[ROWS] : 1;
+  k->n_round = (int)s.size[COLUMNS];
+  k->k_round = (int)s.size[STEPS];
   if (k->c == IR_I32 && !tiles) k->leaves = IR_F32;
   if (k->a == IR_BF16 && out->form != TF_MICRO_OUTER) k->leaves = IR_BF16;
   return true;

@@ -17,7 +17,7 @@ typedef struct {
 
 struct tf_emit_instrs {
   int n;
-  extended *at; /* [n] */
+  extended *isas; /* [n] */
 };
 
 /* With the options and the macro of the instruction. */
@@ -50,7 +50,7 @@ static bool extend_isas(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
   if (!in->emit) return true;
   if (!tf_micro_describe(in, &kernel, d)) return false;
   for (int i = 0; i < in->emit->n_isas; i++)
-    if (!extend(&e->at[e->n++], in->emit, &kernel, in->emit->isa[i].name))
+    if (!extend(&e->isas[e->n++], in->emit, &kernel, in->emit->isa[i].name))
       return tf_out_of_memory(d);
   return true;
 }
@@ -58,9 +58,9 @@ static bool extend_isas(tf_emit_instrs *e, const tf_instr *in, tf_diags *d) {
 tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_emit_instrs *e = calloc(1, sizeof *e);
-  if (e) e->at = calloc((size_t)rows_of(s) + 1, sizeof *e->at);
-  bool ok = (e && e->at) || tf_out_of_memory(d);
-  for (int i = 0; e && e->at && i < s->n_instrs; i++)
+  if (e) e->isas = calloc((size_t)rows_of(s) + 1, sizeof *e->isas);
+  bool ok = (e && e->isas) || tf_out_of_memory(d);
+  for (int i = 0; e && e->isas && i < s->n_instrs; i++)
     ok = extend_isas(e, &s->instrs[i], d) && ok;
   if (ok) return e;
   tf_emit_instrs_free(e);
@@ -69,16 +69,16 @@ tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d) {
 
 void tf_emit_instrs_free(tf_emit_instrs *e) {
   for (int i = 0; e && i < e->n; i++)
-    free(e->at[i].text);
-  if (e) free(e->at);
+    free(e->isas[i].text);
+  if (e) free(e->isas);
   free(e);
 }
 
 const tf_micro_isa *tf_micro_isa_with(const tf_emit_instrs *e, const tf_micro_isa *isa,
                                       ir_type data, bool plain) {
   for (int i = 0; i < e->n; i++)
-    if (!strcmp(e->at[i].isa.name, isa->name) && e->at[i].data == data &&
-        (e->at[i].plain || !plain))
-      return &e->at[i].isa;
+    if (!strcmp(e->isas[i].isa.name, isa->name) && e->isas[i].data == data &&
+        (e->isas[i].plain || !plain))
+      return &e->isas[i].isa;
   return isa;
 }

@@ -27,9 +27,9 @@ void ir_must_be_set(ir_checker *c, const char *what, ir_atom a) {
 
 static void sets(ir_checker *c, const char *what, int var, bool again) {
   if (!ir_must(c, var >= 0 && var < c->p->n_vars, "%s: no variable %d", what, var)) return;
-  ir_must(c, again || !c->taken[var], "%s: '%s' is set by another statement", what,
+  ir_must(c, again || !c->defined[var], "%s: '%s' is set by another statement", what,
           c->p->var_name[var]);
-  c->set[var] = c->taken[var] = true;
+  c->set[var] = c->defined[var] = true;
 }
 
 /* ---- values and ranges ---- */
@@ -419,7 +419,7 @@ static void body(ir_checker *c, const ir_stmt *around, const ir_body *b);
 static void stmt(ir_checker *c, const ir_stmt *s) {
   const ir_facts *facts = ir_facts_of(s);
   ir_must(c, facts->body || s->body.n == 0, "%s: has a body", facts->name);
-  ir_must(c, !c->around || c->around->kind != IR_TOGETHER || s->kind == IR_NEST,
+  ir_must(c, !c->parent || c->parent->kind != IR_TOGETHER || s->kind == IR_NEST,
           "%s: stands where rows go together", facts->name);
   ir_must(c, !(facts->points || s->kind == IR_KEEP) || (s->op >= 0 && s->op < c->wl->n_ops),
           "%s: no op %d", facts->name, s->op);
@@ -464,9 +464,9 @@ static void hide(ir_checker *c, const ir_stmt *s) {
 }
 
 static void body(ir_checker *c, const ir_stmt *around, const ir_body *b) {
-  const ir_stmt *outside = c->around;
+  const ir_stmt *outside = c->parent;
   const unsigned maps = c->maps;
-  c->around = around;
+  c->parent = around;
   if (around && ir_is_parallel(around)) c->maps |= 1u << around->loop.map;
   for (int i = 0; c->ok && i < b->n; i++) {
     ir_must(c, b->s[i] != NULL, "no statement");
@@ -475,7 +475,7 @@ static void body(ir_checker *c, const ir_stmt *around, const ir_body *b) {
   for (int i = 0; c->ok && i < b->n; i++)
     if (b->s[i]) hide(c, b->s[i]);
   if (c->ok && around && around->kind == IR_FOR) hide(c, around);
-  c->around = outside;
+  c->parent = outside;
   c->maps = maps;
 }
 
@@ -487,7 +487,7 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
   c.sent = calloc((size_t)p->n_buffers + 1, sizeof *c.sent);
   c.open = calloc((size_t)p->platform->n_queues + 1, sizeof *c.open);
   const bool room = c.set && c.value && c.written && c.sent && c.open;
-  c.taken = c.set ? c.set + p->n_vars + 1 : NULL;
+  c.defined = c.set ? c.set + p->n_vars + 1 : NULL;
   for (int i = 0; room && c.ok && i < p->n_buffers; i++) {
     buffer(&c, i);
     c.written[i] = p->buffers[i].role == IR_ARGUMENT && c.ok &&

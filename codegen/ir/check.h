@@ -7,10 +7,10 @@ struct ir_checker {
   const ir_program *p;
   const tf_workload *wl;
   bool *set;             /* [variable] defined and in scope */
-  bool *taken;           /* [variable] defined by some statement */
+  bool *defined;         /* [variable] defined by some statement */
   const ir_expr **value; /* [variable] the value a let gave it; NULL: none */
   bool *written;         /* [buffer] written before */
-  const ir_stmt *around; /* the statement whose body is visited; NULL: none */
+  const ir_stmt *parent; /* the statement whose body is visited; NULL: none */
   unsigned maps;         /* mappings of the loops around, bit by ir_map */
   int *sent;  /* [buffer] 1 + the queue of a copy into it that has not been waited for; 0: none */
   bool *open; /* [queue] its last copy does not end a group */

@@ -13,7 +13,7 @@ typedef struct {
 typedef struct {
   bool known;
   tf_held_as as;
-  span of; /* its elements */
+  span range; /* its elements */
 } held_fact;
 
 /* How tensors are held is asked of what makes them, and so on: of each once. */
@@ -75,7 +75,7 @@ static span span_of(asking *a, const tf_op *op, int i) {
     return (span){e->number, e->number, isfinite(e->number) && e->number == rint(e->number)};
   if (e->what == TF_X_READ) {
     const tf_tensor *t = &a->wl->tensors[op->reads[e->ref].tensor];
-    span s = fact_of(a, op->reads[e->ref].tensor).of;
+    span s = fact_of(a, op->reads[e->ref].tensor).range;
     for (int r = 0; r < t->rank; r++) /* zeros stand beyond its borders */
       if (t->pad[r] > 0) s.least = fmin(s.least, 0), s.most = fmax(s.most, 0);
     return s;
@@ -212,10 +212,10 @@ void ir_say_range(const tf_workload *wl, int z, tf_tensor *said) {
   const span all = of_held(f.as);
   free(a.fact);
   if ((f.as != TF_HELD_SIGNED && f.as != TF_HELD_UNSIGNED) ||
-      (f.of.least <= all.least && f.of.most >= all.most))
+      (f.range.least <= all.least && f.range.most >= all.most))
     return;
   said->ranged = true;
-  said->least = (int64_t)ceil(f.of.least), said->most = (int64_t)floor(f.of.most);
+  said->least = (int64_t)ceil(f.range.least), said->most = (int64_t)floor(f.range.most);
 }
 
 ir_operand ir_operand_of(const tf_workload *wl, int z, ir_type type) {

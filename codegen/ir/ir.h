@@ -28,8 +28,8 @@ typedef enum {
   IR_MOD,  /* arg[0] mod arg[1]; arg[0] >= 0, arg[1] a number */
   IR_DIV,  /* arg[0] / arg[1] rounded down; arg[0] >= 0, arg[1] a number */
   IR_SEEN  /* of an argument, whose buffer is the number arg[0], in the box arg[1] <= x < arg[2]
-              along its first rank,  and  so on: the least end, at least the box's lower one along
-              the  last rank, behind which all is -inf */
+              along its first rank, and so on: the least end, at least the box's lower one along
+              the last rank, beyond which all is -inf */
 } ir_fn;
 
 typedef struct {

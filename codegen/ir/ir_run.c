@@ -6,9 +6,9 @@
 #include "codegen/ir/machine.h"
 #include "tileflow/tree.h"
 
-typedef ir_running machine;
+typedef ir_interpreter machine;
 
-static int64_t atom(const machine *m, ir_atom a) { return ir_number_of(m, a); }
+static int64_t atom(const machine *m, ir_atom a) { return ir_atom_value(m, a); }
 
 /* IF: whether its body runs. */
 static bool may_enter(const machine *m, const ir_stmt *s) {
@@ -28,12 +28,12 @@ typedef struct {
   int64_t *var;
   double **data; /* [buffer] its own where each step of one of the loops has such a space; else that
                     of the surroundings */
-  ir_who who;
+  ir_step_id who;
 } instance;
 
 typedef struct {
   int n;
-  instance *at;
+  instance *member;
 } team;
 
 static void become(machine *m, const instance *i) {
@@ -59,7 +59,7 @@ static bool enter(machine *m, const ir_stmt *loop, const instance *outside, int6
   const ir_program *p = m->p;
   const size_t vars = (size_t)p->n_vars + 1, buffers = (size_t)p->n_buffers + 1;
   *in = (instance){malloc(vars * sizeof *in->var), malloc(buffers * sizeof *in->data),
-                   ir_who_of(outside->who, loop->loop.map, step)};
+                   ir_step_id_of(outside->who, loop->loop.map, step)};
   if (!in->var || !in->data) return ir_fault(m, "out of memory");
   memcpy(in->var, outside->var, vars * sizeof *in->var);
   memcpy(in->data, outside->data, buffers * sizeof *in->data);
@@ -89,11 +89,11 @@ static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) 
   for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
     instance in;
     for (int k = 0; k < m->p->platform->n_spaces; k++)
-      if (m->p->platform->spaces[k].of == loop->loop.map) ir_watch_renew(m->watch, k);
+      if (m->p->platform->spaces[k].of == loop->loop.map) ir_race_forget(m->races, k);
     if (enter(m, loop, outside, i, &in)) become(m, &in), run_body(m, &loop->body);
     leave(m, loop, &in);
   }
-  ir_watch_meet(m->watch, loop->loop.map, ir_who_of(outside->who, loop->loop.map, 0));
+  ir_race_sync(m->races, loop->loop.map, ir_step_id_of(outside->who, loop->loop.map, 0));
   become(m, outside);
 }
 
@@ -101,26 +101,26 @@ static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) 
  * loop. */
 static void run_loop(machine *m, const team *t, const ir_stmt *loop) {
   const int64_t n = t->n * loop->loop.trip;
-  team in = {0, calloc((size_t)n + 1, sizeof *in.at)};
-  if (!in.at) {
+  team in = {0, calloc((size_t)n + 1, sizeof *in.member)};
+  if (!in.member) {
     ir_fault(m, "out of memory");
     return;
   }
   for (int64_t i = 0; i < n && m->ok; i++)
-    enter(m, loop, &t->at[i / loop->loop.trip], i % loop->loop.trip, &in.at[in.n++]);
+    enter(m, loop, &t->member[i / loop->loop.trip], i % loop->loop.trip, &in.member[in.n++]);
   run_team(m, &in, &loop->body);
   for (int i = 0; i < t->n && m->ok; i++)
-    ir_watch_meet(m->watch, loop->loop.map, ir_who_of(t->at[i].who, loop->loop.map, 0));
+    ir_race_sync(m->races, loop->loop.map, ir_step_id_of(t->member[i].who, loop->loop.map, 0));
   for (int i = 0; i < in.n; i++)
-    leave(m, loop, &in.at[i]);
-  free(in.at);
+    leave(m, loop, &in.member[i]);
+  free(in.member);
 }
 
 /* A guard around a barrier must let in all steps or none. */
 static void run_if(machine *m, const team *t, const ir_stmt *s) {
   int all = 0;
   for (int i = 0; i < t->n; i++)
-    become(m, &t->at[i]), all += may_enter(m, s);
+    become(m, &t->member[i]), all += may_enter(m, s);
   if (all == t->n)
     run_team(m, t, &s->body);
   else if (all)
@@ -131,7 +131,7 @@ static void run_if(machine *m, const team *t, const ir_stmt *s) {
 static void run_meeting(machine *m, const team *t, const ir_stmt *s) {
   if (s->kind == IR_BARRIER) {
     for (int i = 0; i < t->n; i++)
-      ir_watch_meet(m->watch, s->barrier.map, t->at[i].who);
+      ir_race_sync(m->races, s->barrier.map, t->member[i].who);
   } else if (s->kind == IR_IF) {
     run_if(m, t, s);
   } else if (ir_is_parallel(s)) {
@@ -139,7 +139,7 @@ static void run_meeting(machine *m, const team *t, const ir_stmt *s) {
   } else {
     for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
       for (int k = 0; k < t->n; k++)
-        t->at[k].var[s->loop.var] = i;
+        t->member[k].var[s->loop.var] = i;
       run_team(m, t, &s->body);
     }
   }
@@ -153,7 +153,7 @@ static void run_team(machine *m, const team *t, const ir_body *b) {
       continue;
     }
     for (int k = 0; k < t->n && m->ok; k++)
-      become(m, &t->at[k]), run_body(m, &(ir_body){1, &b->s[i]});
+      become(m, &t->member[k]), run_body(m, &(ir_body){1, &b->s[i]});
   }
 }
 
@@ -169,7 +169,7 @@ static void run_parallel(machine *m, const ir_stmt *loop) {
 /* ---- statements ----------------------------------------------------------------------------- */
 
 static void loop(machine *m, const ir_stmt *s) {
-  if (m->watch && ir_is_parallel(s)) {
+  if (m->races && ir_is_parallel(s)) {
     run_parallel(m, s);
     return;
   }
@@ -198,7 +198,7 @@ static void step(machine *m, const ir_stmt *s) {
     if (one_at_a_time(m, s)) ir_run_forget(m, s);
     break;
   case IR_COPY: ir_run_copy(m, s); break;
-  case IR_WAIT: ir_watch_come(m->watch, s->wait.queue, m->who, s->wait.left, m->data); break;
+  case IR_WAIT: ir_race_complete(m->races, s->wait.queue, m->who, s->wait.left, m->data); break;
   case IR_BARRIER:
     ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name);
     break; /* run_meeting has those that a loop is around */
@@ -249,7 +249,7 @@ static void close(machine *m) {
     if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0) free(m->data[i]);
   for (int i = 0; m->held && i < p->n_buffers; i++)
     free(m->held[i]);
-  ir_watch_free(m->watch);
+  ir_race_free(m->races);
   free(m->held);
   free(m->staged);
   free(m->noted);
@@ -261,7 +261,7 @@ bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *coun
                  size_t size) {
   machine m = {
       .p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
-  const bool watch = ir_watch_wants(&p->body);
+  const bool watch = ir_race_needed(&p->body);
   const ir_notes *notes =
       counts && p->platform->notes && p->platform->notes->begin ? p->platform->notes : NULL;
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
@@ -269,12 +269,12 @@ bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *coun
   if (notes) m.noted = notes->begin(p, counts->buffer);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
   m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
-  m.watch = watch ? ir_watch_new(p) : NULL;
+  m.races = watch ? ir_race_new(p) : NULL;
   const bool room = m.var && m.data && (m.noted || !notes) && m.held && m.staged &&
-                    (m.watch || !watch) && open_buffers(&m, data);
+                    (m.races || !watch) && open_buffers(&m, data);
   if (!room || m.wl->n_dims > 256) ir_fault(&m, room ? "more than 256 dims" : "out of memory");
   if (m.ok) run_body(&m, &p->body);
-  const int left = m.ok && watch ? ir_watch_under_way(m.watch) : -1;
+  const int left = m.ok && watch ? ir_race_pending(m.races) : -1;
   if (left >= 0) ir_fault(&m, "nobody has waited for a copy into '%s'", p->buffers[left].name);
   close(&m);
   return m.ok;

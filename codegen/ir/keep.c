@@ -15,7 +15,7 @@ static bool may_be_left(const ir_range *made, int64_t n) {
  * where nothing is held), the last of these in *open. */
 static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo, int64_t *hi,
                    int *open) {
-  int beyond = held->any ? 0 : 2;
+  int beyond = held->nonempty ? 0 : 2;
   for (int r = 0; r < rank; r++) {
     lo[r] = n->lo[r] > held->lo[r] ? n->lo[r] : held->lo[r];
     hi[r] = n->hi[r] < held->hi[r] ? n->hi[r] : held->hi[r];
@@ -84,7 +84,7 @@ bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *da
   }
   memcpy(data, after, (size_t)b->words * sizeof *after);
   free(after);
-  held->any = true;
+  held->nonempty = true;
   memcpy(held->lo, n->lo, sizeof n->lo);
   memcpy(held->hi, n->hi, sizeof n->hi);
   return true;

@@ -5,7 +5,7 @@
 
 /* One slot of a buffer. */
 typedef struct {
-  bool any;
+  bool nonempty;
   int64_t lo[16], hi[16];
 } ir_held;
 

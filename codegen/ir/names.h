@@ -41,7 +41,7 @@ bool c_is_word(const char *s);
 bool c_is_library(const char *s);
 
 /* A placeholder for the kernel's own name in a file's text until all files are printed, so that it
- * can be told from the same word elsewhere. */
+ * * can be distinguished from the same word elsewhere. */
 #define C_NAME "\x01"
 /* Why `name` cannot be the kernel's; NULL: it can.  text: the n printed files, all but kernel.h, in
  * which other names are fields only. */

@@ -4,9 +4,9 @@
 #include "codegen/ir/machine.h"
 #include "tileflow/tree.h"
 
-typedef ir_running machine;
+typedef ir_interpreter machine;
 
-static int64_t atom(const machine *m, ir_atom a) { return ir_number_of(m, a); }
+static int64_t atom(const machine *m, ir_atom a) { return ir_atom_value(m, a); }
 
 void ir_run_keep(machine *m, const ir_stmt *s) {
   const int buffer = s->keep.buffer;
@@ -16,7 +16,7 @@ void ir_run_keep(machine *m, const ir_stmt *s) {
   ir_need need = {.lo = {0}};
   for (int r = 0; r < b->rank; r++) {
     need.lo[r] = atom(m, s->range[r].lo), need.hi[r] = atom(m, s->range[r].hi);
-    if (!ir_may_have(&s->range[r], need.hi[r] - need.lo[r]) || slot < 0 || slot >= b->slots)
+    if (!ir_range_allows(&s->range[r], need.hi[r] - need.lo[r]) || slot < 0 || slot >= b->slots)
       ir_fault(m, "keep %s: a box that it cannot have", b->name);
   }
   if (m->ok && !ir_keep(b, made, &m->held[buffer][slot], m->data[buffer] + slot * b->words, &need,
@@ -31,7 +31,7 @@ void ir_run_keep(machine *m, const ir_stmt *s) {
 
 static void forget_slots(machine *m, int buffer, int64_t slot, int64_t n) {
   for (int64_t i = 0; i < n && m->held[buffer]; i++)
-    m->held[buffer][slot + i].any = false;
+    m->held[buffer][slot + i].nonempty = false;
 }
 
 typedef struct {
@@ -45,10 +45,10 @@ static double *from_outside(void *ctx, const int64_t *at) {
 }
 
 static ir_held box_of(const machine *m, const ir_range *r, int rank) {
-  ir_held h = {.any = true};
+  ir_held h = {.nonempty = true};
   for (int i = 0; i < rank; i++) {
     h.lo[i] = atom(m, r[i].lo), h.hi[i] = atom(m, r[i].hi);
-    h.any &= h.lo[i] < h.hi[i];
+    h.nonempty &= h.lo[i] < h.hi[i];
   }
   return h;
 }
@@ -57,7 +57,7 @@ void ir_run_stage(machine *m, const ir_stmt *s) {
   const int buffer = s->stage.buffer;
   const ir_buffer *b = &m->p->buffers[buffer];
   const ir_range *ahead = s->stage.ahead;
-  ir_held now = box_of(m, s->range, b->rank), then = {.any = false};
+  ir_held now = box_of(m, s->range, b->rank), then = {.nonempty = false};
   if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
   origin o = {m, s->stage.from};
   m->staged[buffer].node = s->stage.node;
@@ -75,7 +75,7 @@ void ir_run_forget(machine *m, const ir_stmt *s) {
     ir_staged *staged = &m->staged[s->forget.buffer];
     if (staged->node < s->forget.node || staged->node >= m->p->tree->nodes[s->forget.node].end)
       return;
-    staged->held[0].any = staged->held[1].any = staged->ahead = false;
+    staged->held[0].nonempty = staged->held[1].nonempty = staged->ahead = false;
     return;
   }
   int buffer = m->p->buffer_of[s->forget.tensor];
@@ -108,9 +108,9 @@ static void send(machine *m, const ir_stmt *s, const int64_t *at) {
   const int64_t i = ir_offset_in(m, s->copy.from, atom(m, from->slot), from->base, at),
                 k = ir_offset_in(m, s->copy.to, atom(m, s->copy.slot), lo, at);
   if (!m->ok) return;
-  ir_watched(m, s->copy.to,
-             ir_watch_send(m->watch, s->copy.queue, m->who, s->copy.to, k,
-                           ir_place_of(m->p, s->copy.from), i));
+  ir_report_race(m, s->copy.to,
+                 ir_race_copy(m->races, s->copy.queue, m->who, s->copy.to, k,
+                              ir_place_of(m->p, s->copy.from), i));
   if (m->counts) m->counts->buffer[s->copy.to].copied++;
 }
 
@@ -119,7 +119,7 @@ void ir_run_copy(machine *m, const ir_stmt *s) {
   const ir_held box = box_of(m, s->range, rank);
   const int64_t part = s->copy.parts > 1 ? atom(m, s->copy.part) : 0;
   int64_t at[IR_MAX_RANK], i = 0;
-  bool more = box.any;
+  bool more = box.nonempty;
   memcpy(at, box.lo, sizeof at);
   while (more && m->ok) {
     if (s->copy.parts <= 1 || i++ % s->copy.parts == part) send(m, s, at);
@@ -129,5 +129,5 @@ void ir_run_copy(machine *m, const ir_stmt *s) {
       if (!more) at[r] = box.lo[r];
     }
   }
-  if (s->copy.ends) ir_watch_end_group(m->watch, s->copy.queue, m->who);
+  if (s->copy.ends) ir_race_end_group(m->races, s->copy.queue, m->who);
 }

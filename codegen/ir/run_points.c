@@ -7,9 +7,9 @@
 
 enum { MAX_READS = 16 };
 
-typedef ir_running machine;
+typedef ir_interpreter machine;
 
-static int64_t atom(const machine *m, ir_atom a) { return ir_number_of(m, a); }
+static int64_t atom(const machine *m, ir_atom a) { return ir_atom_value(m, a); }
 
 bool ir_fault(machine *m, const char *fmt, ...) {
   if (m->ok && m->size) {
@@ -50,7 +50,7 @@ int64_t ir_offset_in(machine *m, int buffer, int64_t slot, const ir_atom *base, 
   return in || ir_fault(m, "'%s' is touched outside of its box", b->name) ? i : -1;
 }
 
-bool ir_watched(machine *m, int buffer, const char *fault) {
+bool ir_report_race(machine *m, int buffer, const char *fault) {
   return !fault ||
          ir_fault(m, *fault ? "'%s' %s" : "out of memory", m->p->buffers[buffer].name, fault);
 }
@@ -58,8 +58,9 @@ bool ir_watched(machine *m, int buffer, const char *fault) {
 double *ir_element(machine *m, int buffer, const int64_t *at, bool writes) {
   const ir_buffer *b = &m->p->buffers[buffer];
   const int64_t i = ir_offset_in(m, buffer, atom(m, b->slot), b->base, at);
-  if (i >= 0 && m->watch)
-    ir_watched(m, buffer, ir_watch_touch(m->watch, ir_place_of(m->p, buffer), i, writes, m->who));
+  if (i >= 0 && m->races)
+    ir_report_race(m, buffer,
+                   ir_race_access(m->races, ir_place_of(m->p, buffer), i, writes, m->who));
   return m->ok ? &m->data[buffer][i] : NULL;
 }
 
@@ -211,7 +212,7 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
   if (to) *to = sum;
 }
 
-bool ir_may_have(const ir_range *r, int64_t n) {
+bool ir_range_allows(const ir_range *r, int64_t n) {
   bool known = n <= 0 || n == r->most || n == r->other;
   for (size_t i = 0; i < sizeof r->more / sizeof *r->more; i++)
     known |= n == r->more[i];
@@ -240,7 +241,7 @@ static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
-  if (!ir_may_have(&s->range[k], hi - lo))
+  if (!ir_range_allows(&s->range[k], hi - lo))
     ir_fault(m, "%s: a length of %lld", op->name, (long long)(hi - lo));
   for (int64_t i = lo; i < hi && m->ok; i++) {
     point[op->dims[k]] = i;

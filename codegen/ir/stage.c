@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool same(int rank, const ir_held *a, const ir_held *b) {
-  bool all = a->any && b->any;
+  bool all = a->nonempty && b->nonempty;
   for (int r = 0; r < rank && all; r++)
     all = a->lo[r] == b->lo[r] && a->hi[r] == b->hi[r];
   return all;
@@ -15,7 +15,7 @@ static bool same(int rank, const ir_held *a, const ir_held *b) {
 static int64_t offset_in(const ir_buffer *b, const ir_held *h, const int64_t *at) {
   int64_t i = 0;
   for (int r = 0; r < b->rank; r++) {
-    if (!h->any || at[r] < h->lo[r] || at[r] >= h->hi[r]) return -1;
+    if (!h->nonempty || at[r] < h->lo[r] || at[r] >= h->hi[r]) return -1;
     i = i * b->extent[r] + at[r] - h->lo[r];
   }
   return i;
@@ -69,14 +69,14 @@ static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_h
 bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now,
               const ir_held *then, ir_source source, ir_count *count) {
   filling f = {source, count, true};
-  if (!now->any) { /* the tile does not touch the tensor */
-    s->held[s->half].any = s->ahead = false;
+  if (!now->nonempty) { /* the tile does not touch the tensor */
+    s->held[s->half].nonempty = s->ahead = false;
     return true;
   }
   if (s->ahead && same(b->rank, &s->held[1 - s->half], now)) s->half = 1 - s->half;
   s->ahead = false;
   if (!same(b->rank, &s->held[s->half], now) && !make_hold(b, s, data, now, &f)) return false;
-  if (!then || !then->any || same(b->rank, now, then)) return true;
+  if (!then || !then->nonempty || same(b->rank, now, then)) return true;
   const int64_t other = 1 - s->half;
   int64_t before = count ? count->copied : 0;
   fill_box(b, then, data + other * b->words, now, data + s->half * b->words, &f);

@@ -1,7 +1,7 @@
 /* Sums whose rounding does not grow with their length.  What a nest adds to its sums, it adds one
  * after the other; after so many additions, what has been summed moves on to a buffer that carries
- * it, and the sums start anew.  A carry moves on to the next one in the same way, and in the end
- * all are added up.  Nests, and whoever reads their sums, know nothing of it.  Where a nest alone
+ * it, and the sums restart at 0.  A carry moves on to the next one in the same way, and in the end
+ * all are added up.  Nests and readers of the sums are not affected.  Where a nest alone
  * would sum more, a loop around it takes its terms in parts. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_streamed(const lowering *w, int o) {
   return w->plan->stream_scope[o] >= 0 && op_at(w, o)->n_dims > op_at(w, o)->n_out_dims;
 }
 
-/* Whether steps of loop l, which goes round op o, add to the same sums: it splits what the op
+/* Whether steps of loop l, around op o, add to the same sums: it splits what the op
  * reduces, or what the scope streams past it. */
 static bool adds_on(const lowering *w, int o, int l) {
   const tf_op *op = op_at(w, o);
@@ -41,7 +41,7 @@ static void mark(lowering *w, int n, int o) {
                          is_streamed(w, o) && tf_plan_above(w->plan, n, w->plan->stream_scope[o]),
                      .space = lower_space(w),
                      .into = w->into,
-                     .at = w->into->n};
+                     .position = w->into->n};
   c->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
   for (int r = 0; r < op->n_out_dims && !lower_failed(w); r++)
     c->range[r] = *lower_range(w, o, op->dims[r]);
@@ -155,7 +155,7 @@ static int64_t steps_of(const ir_range *r, int64_t most) {
 }
 
 /* Opens a loop that takes dim k of op o in parts of at most `most`; false: it is short, or streamed
- * behind a mask, whose first step is not told by where the range begins. */
+ * behind a mask, whose first step does not follow from the lower end of the range. */
 static bool open_parts(lowering *w, int o, int k, int64_t most, ir_atom *digit, int64_t *trip) {
   const int dim = op_at(w, o)->dims[k];
   ir_range *r = lower_range(w, o, dim);
@@ -194,7 +194,7 @@ static int64_t terms_of(lowering *w, int o) {
 /* What lowering a nest adds to. */
 typedef struct {
   lower_mark mark;
-  int at, buffers, notes;
+  int position, buffers, notes;
 } before_nest;
 
 static before_nest before(const lowering *w) {
@@ -204,7 +204,7 @@ static before_nest before(const lowering *w) {
 /* As if it had not been lowered. */
 static void go_back(lowering *w, before_nest b) {
   lower_close(w, b.mark);
-  w->into->n = b.at, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
+  w->into->n = b.position, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
 }
 
 /* The nest of op o, in parts of no more terms than `most`: outer dims first.  `most` of a nest
@@ -280,7 +280,7 @@ void lower_join_streamed(lowering *w, int o, ir_atom hi, int64_t end) {
 static void to_begin(lowering *w, int o) {
   ir_body *b = w->carry[o].into;
   ir_stmt *const last = b->s[b->n - 1];
-  const int at = w->carry[o].at++;
+  const int at = w->carry[o].position++;
   memmove(b->s + at + 1, b->s + at, (size_t)(b->n - 1 - at) * sizeof(ir_stmt *));
   b->s[at] = last;
 }

@@ -6,7 +6,7 @@
 #include "codegen/lower/lower.h"
 #include "model/input/dims.h"
 
-/* The most instances that may take turns on one home; each has its own slot. */
+/* The most instances that may alternate on one home; each has its own slot. */
 enum { MOST_SLOTS = 1 << 12 };
 
 /* Whether a stream is active around or at node n.  Then nothing is retained: running values, and
@@ -24,8 +24,8 @@ bool lower_keep_start(lowering *w) {
   w->slots = TF_ARRAY(w->p->arena, int64_t, n);
   w->slot = TF_ARRAY(w->p->arena, ir_atom, n);
   w->slot_step = TF_ARRAY(w->p->arena, int64_t, n * (size_t)p->n_loops + 1);
-  w->left = TF_ARRAY(w->p->arena, ir_stmt *, n);
-  if (!w->left || !w->keeps || !w->slots || !w->slot || !w->slot_step) return false;
+  w->retained = TF_ARRAY(w->p->arena, ir_stmt *, n);
+  if (!w->retained || !w->keeps || !w->slots || !w->slot || !w->slot_step) return false;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     w->slots[z] = 1;
     w->slot[z] = ir_number(0);
@@ -40,7 +40,7 @@ static bool over_instances(const lowering *w, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->run.trip[l] > 1;
 }
 
-/* Instances whose loops are inside of temporal ones take turns, and need a slot each; those outside
+/* Instances whose loops are inside of temporal ones alternate, and need a slot each; those outside
  * run one after the other. */
 void lower_keep_plan(lowering *w) {
   const tf_plan *p = w->plan;
@@ -145,9 +145,10 @@ static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64
     return e->fn == IR_SUM;
   }
   for (int z = 0; z < w->plan->wl->n_tensors; z++)
-    for (int r = 0; w->left[z] && r < w->plan->wl->tensors[z].rank; r++)
-      if (w->left[z]->keep.made[r].lo.var == a.var || w->left[z]->keep.made[r].hi.var == a.var)
-        return moved_by(w, w->left[z]->range[r].hi, var, times, by);
+    for (int r = 0; w->retained[z] && r < w->plan->wl->tensors[z].rank; r++)
+      if (w->retained[z]->keep.made[r].lo.var == a.var ||
+          w->retained[z]->keep.made[r].hi.var == a.var)
+        return moved_by(w, w->retained[z]->range[r].hi, var, times, by);
   return true; /* the variable of another loop */
 }
 
@@ -161,7 +162,7 @@ static bool range_moved_by(const lowering *w, const ir_range *r, int var, int64_
 /* Loops over one dim, innermost first: by how much the range moves back when they all start over.
  */
 typedef struct {
-  int64_t step, by, back; /* of the innermost loop; 0: none yet */
+  int64_t step, shift, back; /* of the innermost loop; 0: none yet */
 } start_over;
 
 /* Adds loop l, whose step moves the range by `by`; extents that are no multiple of tiles end early.
@@ -172,7 +173,7 @@ static void add_loop(const lowering *w, int l, int64_t by, start_over *s) {
           extent = w->plan->wl->dims[pl->dim].extent;
   int64_t all = step > extent / w->run.trip[l] ? extent : step * w->run.trip[l];
   if (!s->step) *s = (start_over){step, by, 0};
-  s->back = s->by * ((all - 1) / s->step);
+  s->back = s->shift * ((all - 1) / s->step);
 }
 
 /* Possible lengths of the part left to compute, after the innermost loop that is not at its start
@@ -242,7 +243,7 @@ static int open_buffer(lowering *w, int z, const ir_range *need) {
   int i = lower_buffer(w, z, w->plan->wl->tensors[z].name, false, w->plan->home_level[z]);
   if (lower_failed(w)) return -1;
   ir_buffer *b = &w->p->buffers[i];
-  /* threads over instances that take turns already have slots of their own */
+  /* threads over instances that alternate already have slots of their own */
   b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : lower_space(w);
   b->role = IR_KEPT;
   b->slots = w->slots[z];
@@ -279,5 +280,5 @@ void lower_keep(lowering *w, int n, int o) {
       made[r] = left_of(w, &need[r], w->p->dim_id[op->dims[r]], side_of_product(w, op, r), n);
     *lower_range(w, o, op->dims[r]) = made[r];
   }
-  w->left[op->out] = s;
+  w->retained[op->out] = s;
 }

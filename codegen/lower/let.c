@@ -34,7 +34,7 @@ int lower_var(lowering *w, const char *fmt, ...) {
   p->var_name = names;
   p->var_name[p->n_vars] = name;
   w->span = span;
-  lower_span_any(w, p->n_vars);
+  lower_span_unbounded(w, p->n_vars);
   return p->n_vars++;
 }
 

@@ -16,7 +16,7 @@ static bool makes_dim(const tf_op *op, int dim) {
 }
 
 /* Whether loops over instances are inside the loop over which z is streamed: then each instance
- * needs its own running value. An error where z does not tell the instances apart. */
+ * needs its own running value. An error where z is the same for several instances. */
 static bool interleaved(lowering *w, int z) {
   const tf_plan *p = w->plan;
   int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
@@ -124,7 +124,8 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
     for (; k < p->tree->nodes[n].n_loops; k++)
-      if (w->hoisted[p->first_loop[n] + k] >= 0 && !w->early[p->first_loop[n] + k]) return true;
+      if (w->hoisted[p->first_loop[n] + k] >= 0 && !w->split_early[p->first_loop[n] + k])
+        return true;
   return false;
 }
 
@@ -201,7 +202,7 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
   lower_keep_step(w, n, p->first_loop[n] + k, digit);
-  const int n_guard = w->early[p->first_loop[n] + k]
+  const int n_guard = w->split_early[p->first_loop[n] + k]
                           ? 0
                           : lower_split_guarded(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
@@ -229,7 +230,7 @@ static bool split_alike(const tf_ploop *a, const tf_ploop *b) {
 static int64_t steps_around(const lowering *w, int l) {
   int64_t steps = 1;
   for (int i = 0; i < l; i++) {
-    if (w->run.trip[i] == 1 || w->plan->loops[i].dim != w->plan->loops[l].dim || w->early[i])
+    if (w->run.trip[i] == 1 || w->plan->loops[i].dim != w->plan->loops[l].dim || w->split_early[i])
       continue;
     if (!split_alike(&w->plan->loops[i], &w->plan->loops[l]) ||
         w->plan->loops[i].axis != TF_TEMPORAL)
@@ -251,12 +252,12 @@ static void take_neighbours(lowering *w, int l, ir_atom digit) {
   for (int i = 0; i < p->loops[l].n_leader; i++) {
     int64_t *const step = &w->run.step[p->loops[l].leaders[i] * p->n_loops];
     for (int k = 0; k < l; k++)
-      if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->early[k])
+      if (p->loops[k].dim == p->loops[l].dim && w->run.trip[k] > 1 && !w->split_early[k])
         step[k] /= w->run.trip[l];
     step[l] *= steps;
   }
   lower_split_leaders(w, l, digit);
-  w->early[l] = true;
+  w->split_early[l] = true;
 }
 
 /* Hoists loops over instances that are above all branches outside of all other loops: each instance
@@ -318,7 +319,7 @@ static void lower_tile(lowering *w, int n) {
   int *from = TF_ARRAY(w->p->arena, int, tensors);
   ir_range *chain = TF_ARRAY(w->p->arena, ir_range, ranges + 1);
   if (lower_failed(w)) return;
-  memcpy(from, w->from, tensors * sizeof *from);
+  memcpy(from, w->source, tensors * sizeof *from);
   memcpy(chain, w->chain, ranges * sizeof *chain);
   if (up < 0 || p->tree->nodes[up].kind == TF_SCOPE) {
     memcpy(w->chain, w->cur, ranges * sizeof *chain);
@@ -326,7 +327,7 @@ static void lower_tile(lowering *w, int n) {
   }
   lower_stage(w, n);
   lower_loops(w, n, 0);
-  memcpy(w->from, from, tensors * sizeof *from);
+  memcpy(w->source, from, tensors * sizeof *from);
   memcpy(w->chain, chain, ranges * sizeof *chain);
   w->chain_depth = depth;
 }
@@ -364,9 +365,9 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->carry = TF_ARRAY(a, lower_carry, (size_t)wl->n_ops);
   w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
-  w->early = TF_ARRAY(a, bool, loops);
+  w->split_early = TF_ARRAY(a, bool, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->early || !w->var_of || !w->summed || !w->carry || !w->narrow ||
+  if (!w->hoisted || !w->split_early || !w->var_of || !w->summed || !w->carry || !w->narrow ||
       !w->p->notes || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)

@@ -12,33 +12,33 @@ typedef struct {
   int var;
 } lower_let;
 
-/* Bounds of a value: first <= value <= last, unknown from LOW_FAR on; and a number of which it is a
- * multiple, 0 if it is always 0. */
+/* Bounds of a value: first <= value <= last, unknown from LOWER_UNBOUNDED on; and a number of which
+ * it is a multiple, 0 if it is always 0. */
 typedef struct {
   int64_t first, last, of;
 } lower_span;
-#define LOW_FAR (INT64_MAX / 8)
+#define LOWER_UNBOUNDED (INT64_MAX / 8)
 
 /* A mask of scores, and the part that it leaves nothing of, which is not computed (mask.c). */
 typedef struct {
   int scope; /* the innermost scope with all ops that the mask makes void below it; -1: no such mask
               */
-  tf_mask of;
+  tf_mask band;
   bool inside; /* within the scope, with whole rows: void elements from `limit` on are not computed
                 */
   bool streaming; /* within the scope, with streamed rows: blocks of l of which no row sees any are
                      skipped; by data, others than the first */
   ir_atom limit;
   ir_range few; /* whole rows: the range that producers compute for them, of few possible lengths */
-  ir_atom first; /* streamed: where the first block begins that is not skipped ... */
-  ir_range seen; /* ... and a range that is empty in blocks that are skipped */
+  ir_atom first;    /* streamed: where the first block begins that is not skipped ... */
+  ir_range visible; /* ... and a range that is empty in blocks that are skipped */
 } lower_mask;
 
 /* What op o's sums are carried in (carry.c): where they begin, with what ranges of the output, and
  * the buffers. */
 typedef struct {
   bool marked, streams; /* begun outside of the scope that streams them */
-  int space, at;
+  int space, position;
   ir_body *into;
   ir_range *range; /* [output dims] */
   int n, buffer[3];
@@ -55,23 +55,23 @@ struct lowering {
   ir_body *into; /* where statements are appended */
   int n_lets;    /* number of lets in scope */
   lower_let *lets;
-  lower_span *span; /* [variable] bounds of its value */
-  int *var_of;      /* [loop] its variable once it has been opened; -1: not yet */
-  int *hoisted;     /* [loop] variable of a loop hoisted outside of all; -1: not hoisted */
-  bool *early;      /* [loop] and it has split its ranges there */
-  bool *summed;     /* [op] its output's sums have a float32 buffer of their own */
+  lower_span *span;  /* [variable] bounds of its value */
+  int *var_of;       /* [loop] its variable once it has been opened; -1: not yet */
+  int *hoisted;      /* [loop] variable of a loop hoisted outside of all; -1: not hoisted */
+  bool *split_early; /* [loop] and it has split its ranges there */
+  bool *summed;      /* [op] its output's sums have a float32 buffer of their own */
   int *
       narrow; /* [tensor] the buffer of an intermediate that is kept in the data's type; -1: none */
   bool in_parallel;   /* inside a parallel loop ... */
   int parallel;       /* ... namely this one */
   bool *keeps;        /* [tensor] its scope retains what the next run needs */
-  ir_stmt **left;     /* [tensor] its IR_KEEP; NULL: none yet */
+  ir_stmt **retained; /* [tensor] its IR_KEEP; NULL: none yet */
   int64_t *slots;     /* [tensor] instances whose runs of the scope alternate */
   int64_t *slot_step; /* [tensor * n_loops + loop] distance in slots between steps of a loop over
                          instances; 0: their runs do not alternate */
   ir_atom *slot;      /* [tensor] slot of the current instance */
   int *stage;         /* [level * n_tensors + tensor] buffer of an input in that memory; -1: none */
-  int *from;          /* [tensor] the innermost buffer that holds it here; -1: the argument */
+  int *source;        /* [tensor] the innermost buffer that holds it here; -1: the argument */
   ir_range
       *chain; /* `cur` on entry to the child of the nearest scope, which is at depth chain_depth */
   int chain_depth;
@@ -120,7 +120,7 @@ ir_atom lower_seen(lowering *w, int buffer, const ir_range *box);
 /* span.c: bounds of a value, from the trip counts of the loops around it; a new variable,
  * unbounded; the variable of a loop; of an expression. */
 lower_span lower_span_of(const lowering *w, ir_atom a);
-void lower_span_any(lowering *w, int var);
+void lower_span_unbounded(lowering *w, int var);
 void lower_span_loop(lowering *w, int var, int64_t trip);
 void lower_span_let(lowering *w, int var, const ir_expr *e);
 

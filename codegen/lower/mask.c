@@ -38,10 +38,10 @@ void lower_mask_find(lowering *w) {
     const bool by_data = i >= wl->n_ops;
     const int o = i % wl->n_ops;
     lower_mask m = {.limit = ir_number(0), .first = ir_number(0)};
-    if (by_data ? !tf_mask_added(wl, o, w->p->arena, &m.of) || !holds_infinities(w, &m.of)
-                : !tf_mask_of(wl, o, w->p->arena, &m.of))
+    if (by_data ? !tf_mask_added(wl, o, w->p->arena, &m.band) || !holds_infinities(w, &m.band)
+                : !tf_mask_of(wl, o, w->p->arena, &m.band))
       continue;
-    m.scope = scope_of(w, &m.of);
+    m.scope = scope_of(w, &m.band);
     if (m.scope >= 0) w->mask = m;
   }
 }
@@ -52,7 +52,7 @@ void lower_mask_find(lowering *w) {
 static const ir_range *common(lowering *w, int dim) {
   const ir_range *r = NULL;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
-    if (!w->mask.of.in[o]) continue;
+    if (!w->mask.band.in[o]) continue;
     const ir_range *mine = lower_range(w, o, dim);
     if (r && !lower_same_range(r, mine)) return NULL;
     r = mine;
@@ -61,13 +61,13 @@ static const ir_range *common(lowering *w, int dim) {
 }
 
 static const tf_ref *data_of(const lowering *w) {
-  return &w->plan->facts->wl->ops[w->mask.of.op].reads[w->mask.of.by];
+  return &w->plan->facts->wl->ops[w->mask.band.op].reads[w->mask.band.by];
 }
 
 /* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by
  * position. */
 static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
-  const tf_mask *m = &w->mask.of;
+  const tf_mask *m = &w->mask.band;
   *l = common(w, m->l);
   if (!*l || !(*l)->exact) return false;
   if (m->by < 0) return (*q = common(w, m->q)) && (*q)->never_empty;
@@ -83,13 +83,13 @@ static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
 
 /* The end of those keys that a row of the block sees; by data, of those in l. */
 static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
-  if (w->mask.of.by < 0) return lower_sum(w, "seen", ir_number(w->mask.of.hi), 1, q->hi);
+  if (w->mask.band.by < 0) return lower_sum(w, "seen", ir_number(w->mask.band.hi), 1, q->hi);
   const tf_ref *ref = data_of(w);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank);
   if (lower_failed(w)) return ir_number(0);
   for (int r = 0; r < rank - 1; r++)
-    box[r] = lower_index(w, w->mask.of.op, &ref->index[r]);
+    box[r] = lower_index(w, w->mask.band.op, &ref->index[r]);
   box[rank - 1] = *l;
   return lower_seen(w, w->p->buffer_of[ref->tensor], box);
 }
@@ -97,10 +97,10 @@ static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
 /* The first `by` * i, or the extent, from which no row of the block needs anything; at least `by`.
  */
 static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64_t by) {
-  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
-  if (w->mask.of.by < 0 ? w->mask.of.hi >= extent : by >= extent) return ir_number(extent);
+  const int64_t extent = w->plan->wl->dims[w->mask.band.l].extent;
+  if (w->mask.band.by < 0 ? w->mask.band.hi >= extent : by >= extent) return ir_number(extent);
   ir_atom end = lower_sum(w, "seen", ir_number(by - 1), 1, end_of(w, q, l));
-  if (w->mask.of.by >= 0 || w->mask.of.hi < 0) end = lower_max(w, "seen", end, ir_number(by));
+  if (w->mask.band.by >= 0 || w->mask.band.hi < 0) end = lower_max(w, "seen", end, ir_number(by));
   const ir_atom times = lower_divmod(w, "seen", IR_DIV, end, by);
   return lower_min(w, "seen", ir_number(extent), lower_sum(w, "seen", ir_number(0), by, times));
 }
@@ -108,9 +108,9 @@ static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64
 /* The last `by` * i before which no row of the block needs anything; at most the extent less `by`.
  */
 static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
-  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
-  if (w->mask.of.lo <= -w->plan->wl->dims[w->mask.of.q].extent) return ir_number(0);
-  ir_atom from = lower_sum(w, "hidden", ir_number(w->mask.of.lo), 1, q->lo);
+  const int64_t extent = w->plan->wl->dims[w->mask.band.l].extent;
+  if (w->mask.band.lo <= -w->plan->wl->dims[w->mask.band.q].extent) return ir_number(0);
+  ir_atom from = lower_sum(w, "hidden", ir_number(w->mask.band.lo), 1, q->lo);
   from = lower_min(w, "hidden", ir_number(extent - by), lower_max(w, "hidden", from, ir_number(0)));
   return lower_sum(w, "hidden", ir_number(0), by, lower_divmod(w, "hidden", IR_DIV, from, by));
 }
@@ -125,7 +125,7 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
        part += alike) {
     bool all = true;
     for (int l = 0; l < p->n_loops; l++)
-      for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == w->mask.of.l; i++) {
+      for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == w->mask.band.l; i++) {
         const int64_t step = w->run.step[p->loops[l].leaders[i] * p->n_loops + l];
         all &= !tf_plan_above(p, n, p->loops[l].node) || step % part == 0 || part % step == 0;
       }
@@ -138,7 +138,7 @@ static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t ali
  * ends at a multiple of a part of the row. */
 static ir_range few_lengths(lowering *w, int n, const ir_range *q, const ir_range *l,
                             int64_t alike) {
-  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
+  const int64_t extent = w->plan->wl->dims[w->mask.band.l].extent;
   const int64_t part = part_of_row(w, n, extent, alike);
   ir_range r = {.lo = ir_number(0),
                 .hi = ir_number(extent),
@@ -160,7 +160,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.of.in[o]) lower_mask_end(w, o);
+    if (w->mask.band.in[o]) lower_mask_end(w, o);
   lower_infer(w, n); /* the ranges of producers */
 }
 
@@ -173,9 +173,9 @@ static bool streams(const lowering *w, int n, bool *none) {
   *none = true;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
     const tf_op *op = &w->plan->wl->ops[o];
-    if (!w->mask.of.in[o]) continue;
+    if (!w->mask.band.in[o]) continue;
     *none &= w->plan->stream_scope[o] < 0;
-    if (tf_out_rank(op, w->mask.of.l) < 0) all &= w->plan->stream_scope[o] == n;
+    if (tf_out_rank(op, w->mask.band.l) < 0) all &= w->plan->stream_scope[o] == n;
   }
   return all && !*none;
 }
@@ -191,25 +191,25 @@ static bool all_void(lowering *w, int n) {
     for (int c = 0; c < z->n_consumers; c++)
       fed &= void_of[z->consumers[c]] &&
              tf_plan_above(w->plan, n, w->plan->tree->op_node[z->consumers[c]]);
-    void_of[o] = w->mask.of.in[o] || fed;
+    void_of[o] = w->mask.band.in[o] || fed;
     all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
   }
   return all && !lower_failed(w);
 }
 
 static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l) {
-  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
+  const int64_t extent = w->plan->wl->dims[w->mask.band.l].extent;
   if (l->lo.var < 0 || extent % l->most != 0 || !all_void(w, n)) return;
-  w->mask.seen = *l;
-  w->mask.seen.never_empty = w->mask.seen.exact = false;
-  if (w->mask.of.by >= 0) {
-    w->mask.seen.hi = lower_max(w, "seen", end_of(w, q, l), ir_number(1));
+  w->mask.visible = *l;
+  w->mask.visible.never_empty = w->mask.visible.exact = false;
+  if (w->mask.band.by >= 0) {
+    w->mask.visible.hi = lower_max(w, "seen", end_of(w, q, l), ir_number(1));
     w->mask.first = ir_number(0);
   } else {
     const ir_atom first = first_of(w, q, l->most), limit = limit_of(w, q, l, l->most);
     if (first.var < 0 && limit.var < 0) return;
-    w->mask.seen.lo = lower_max(w, "seen", l->lo, first);
-    w->mask.seen.hi = lower_min(w, "seen", l->hi, limit);
+    w->mask.visible.lo = lower_max(w, "seen", l->lo, first);
+    w->mask.visible.hi = lower_min(w, "seen", l->hi, limit);
     w->mask.first = first;
   }
   w->mask.streaming = true;
@@ -222,13 +222,13 @@ lower_mark lower_mask_visit(lowering *w, int n) {
   s->guard.n = 1;
   s->guard.range = TF_NEW(w->p->arena, ir_range);
   if (lower_failed(w)) return none;
-  *s->guard.range = w->mask.seen;
+  *s->guard.range = w->mask.visible;
   lower_open(w, &s->body);
   return mark;
 }
 
 bool lower_mask_streams(const lowering *w, int o, int dim) {
-  return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l;
+  return w->mask.streaming && w->mask.band.in[o] && dim == w->mask.band.l;
 }
 
 ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
@@ -240,7 +240,7 @@ ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {
 void lower_mask_open(lowering *w, int n) {
   const ir_range *q = NULL, *l;
   bool none;
-  if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !block_of(w, &q, &l)) return;
+  if (n != w->mask.scope || w->mask.band.lo > w->mask.band.hi || !block_of(w, &q, &l)) return;
   const ir_range rows = q ? *q : (ir_range){.never_empty = true},
                  keys = *l; /* before any of them is cut */
   if (streams(w, n, &none))

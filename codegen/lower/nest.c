@@ -15,7 +15,9 @@ static const int *reads_from(lowering *w, const tf_op *op) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   for (int i = 0; i < op->n_reads && from; i++) {
     const int z = op->reads[i].tensor;
-    from[i] = w->from[z] >= 0 ? w->from[z] : w->narrow[z] >= 0 ? w->narrow[z] : w->p->buffer_of[z];
+    from[i] = w->source[z] >= 0   ? w->source[z]
+              : w->narrow[z] >= 0 ? w->narrow[z]
+                                  : w->p->buffer_of[z];
   }
   return from;
 }

@@ -7,7 +7,7 @@ typedef struct {
   struct {
     const ir_stmt *nest;
     int step, common; /* dims over which the nests of its step are fused; 0: it is alone */
-  } at[64];
+  } nests[64];
 } order;
 
 static bool list(const ir_body *body, order *l) {
@@ -16,10 +16,10 @@ static bool list(const ir_body *body, order *l) {
     const ir_stmt *s = body->s[i];
     const bool together = s->kind == IR_TOGETHER;
     for (int k = 0; k < (together ? s->body.n : s->kind == IR_NEST); k++) {
-      if (l->n == (int)(sizeof l->at / sizeof *l->at)) return false;
-      l->at[l->n].nest = together ? s->body.s[k] : s;
-      l->at[l->n].step = i;
-      l->at[l->n++].common = together ? s->together.n_common : 0;
+      if (l->n == (int)(sizeof l->nests / sizeof *l->nests)) return false;
+      l->nests[l->n].nest = together ? s->body.s[k] : s;
+      l->nests[l->n].step = i;
+      l->nests[l->n++].common = together ? s->together.n_common : 0;
     }
   }
   return true;
@@ -28,7 +28,7 @@ static bool list(const ir_body *body, order *l) {
 /* The position of op o in the list; -1: not in it. */
 static int place_in_order(const order *l, int o) {
   for (int i = 0; i < l->n; i++)
-    if (l->at[i].nest->op == o) return i;
+    if (l->nests[i].nest->op == o) return i;
   return -1;
 }
 
@@ -71,8 +71,8 @@ static bool read_before(const lowering *w, const order *l, int z, int m) {
     const tf_op *op = &w->plan->wl->ops[t->consumers[i]];
     if (c == m) continue;
     if (c < 0 || c > m) return false;
-    if (l->at[c].step == l->at[m].step &&
-        !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->at[m].common))
+    if (l->nests[c].step == l->nests[m].step &&
+        !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->nests[m].common))
       return false;
   }
   return true;
@@ -88,7 +88,7 @@ static bool read_after(const lowering *w, const order *l, int z, int m) {
 /* Whether the map at m may write over z, which it reads. */
 static bool may_take(const lowering *w, const order *l, int z, int m) {
   const tf_workload *wl = w->plan->wl;
-  const tf_op *map = &wl->ops[l->at[m].nest->op];
+  const tf_op *map = &wl->ops[l->nests[m].nest->op];
   const int from = w->p->buffer_of[z], to = w->p->buffer_of[map->out],
             maker = wl->tensors[z].producer;
   if (maker < 0 || from < 0 || to < 0 || w->plan->home_scope[z] != w->plan->home_scope[map->out])
@@ -113,7 +113,7 @@ static void share_in(lowering *w, const ir_body *body) {
     if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) share_in(w, &body->s[i]->body);
   if (!list(body, &l)) return;
   for (int m = 0; m < l.n; m++) {
-    const tf_op *map = &w->plan->wl->ops[l.at[m].nest->op];
+    const tf_op *map = &w->plan->wl->ops[l.nests[m].nest->op];
     for (int i = 0; map->reduce == TF_ASSIGN && i < map->n_reads; i++)
       if (may_take(w, &l, map->reads[i].tensor, m))
         w->p->buffers[w->p->buffer_of[map->out]].shares =

@@ -3,17 +3,19 @@
 #include "base/checked.h"
 #include "codegen/lower/lower.h"
 
-static const lower_span anywhere = {-LOW_FAR, LOW_FAR, 1};
+static const lower_span anywhere = {-LOWER_UNBOUNDED, LOWER_UNBOUNDED, 1};
 
-static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? LOW_FAR : x; }
+static int64_t near(int64_t x) {
+  return x < -LOWER_UNBOUNDED ? -LOWER_UNBOUNDED : x > LOWER_UNBOUNDED ? LOWER_UNBOUNDED : x;
+}
 
 /* a + coef * b; what is unknown stays unknown. */
 static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   int64_t c;
-  const bool unknown = b == LOW_FAR || b == -LOW_FAR;
+  const bool unknown = b == LOWER_UNBOUNDED || b == -LOWER_UNBOUNDED;
   if (unknown || __builtin_mul_overflow(coef, b, &c))
-    c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
-  if (a == LOW_FAR || a == -LOW_FAR) return a;
+    c = (coef < 0) == (b < 0) ? LOWER_UNBOUNDED : -LOWER_UNBOUNDED;
+  if (a == LOWER_UNBOUNDED || a == -LOWER_UNBOUNDED) return a;
   return near(near(c) + a);
 }
 
@@ -27,7 +29,7 @@ static void know(lowering *w, int var, lower_span s) {
   if (w->span && !lower_failed(w)) w->span[var] = s;
 }
 
-void lower_span_any(lowering *w, int var) { know(w, var, anywhere); }
+void lower_span_unbounded(lowering *w, int var) { know(w, var, anywhere); }
 
 void lower_span_loop(lowering *w, int var, int64_t trip) {
   know(w, var, (lower_span){0, near(trip - 1), trip > 1});
@@ -62,7 +64,8 @@ static lower_span by(const lowering *w, const ir_expr *e) {
   const lower_span v = lower_span_of(w, e->arg[0]);
   const int64_t n = e->arg[1].off;
   if (e->fn == IR_MOD) return (lower_span){0, v.last < n - 1 ? v.last : n - 1, 1};
-  return (lower_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n, 1};
+  return (lower_span){v.first < 0 ? 0 : v.first / n,
+                      v.last == LOWER_UNBOUNDED ? LOWER_UNBOUNDED : v.last / n, 1};
 }
 
 void lower_span_let(lowering *w, int var, const ir_expr *e) {

@@ -41,7 +41,7 @@ static void add_buffer(lowering *w, int level, int z) {
 void lower_stage_start(lowering *w) {
   const tf_plan *p = w->plan;
   size_t n = (size_t)p->wl->n_tensors, all = n * (size_t)p->arch->n_memories;
-  w->from = TF_ARRAY(w->p->arena, int, n);
+  w->source = TF_ARRAY(w->p->arena, int, n);
   w->stage = TF_ARRAY(w->p->arena, int, all);
   w->chain = TF_ARRAY(w->p->arena, ir_range, (size_t)(p->wl->n_ops * p->wl->n_dims) + 1);
   if (lower_failed(w)) return;
@@ -50,7 +50,7 @@ void lower_stage_start(lowering *w) {
     for (int z = 0; z < p->wl->n_tensors; z++)
       if (holds(p, i, z)) add_buffer(w, p->tree->nodes[i].level, z);
   for (int z = 0; z < p->wl->n_tensors; z++)
-    w->from[z] = -1;
+    w->source[z] = -1;
 }
 
 /* The node from which on loops step through tiles of n within one tile of the memory further out:
@@ -124,10 +124,10 @@ static void stage(lowering *w, int n, int z) {
   s->range = now;
   s->stage.node = n;
   s->stage.buffer = i;
-  s->stage.from = w->from[z] >= 0 ? w->from[z] : w->p->buffer_of[z];
+  s->stage.from = w->source[z] >= 0 ? w->source[z] : w->p->buffer_of[z];
   s->stage.ahead = last.var >= 0 ? ahead : NULL;
   s->stage.last = last;
-  w->from[z] = i;
+  w->source[z] = i;
 }
 
 void lower_stage(lowering *w, int n) {

@@ -26,7 +26,7 @@ typedef struct {
   bool copies; /* memories are filled by explicit copies (IR_STAGE), from which nests read; else
                   they fill themselves, as caches do */
   int depth;   /* of `copies`, where the architecture says `double-buffered`: 1 or 2 tiles at once;
-                  with 2 the next one is   fetched meanwhile */
+                  with 2 the next one is fetched meanwhile */
   bool skips;  /* what a mask leaves nothing of is skipped (lower/mask.c) */
   /* Whether intermediate z is kept in the data's type, because nobody who reads it needs more.
    * NULL: none is. */

@@ -41,9 +41,10 @@ static bool join_quotients(const tf_wl_reader *w, tf_affine *x, int64_t *by) {
   if (x->n != 1 || x->term[0].dim < TF_FLOOR || x->term[0].coef != 1) return false;
   const tf_floor *f = &w->floors[x->term[0].dim - TF_FLOOR];
   int64_t m;
-  y.n = f->of.n_terms;
-  memcpy(y.term, f->of.terms, (size_t)y.n * sizeof *y.term);
-  if (!tf_mul(f->by, *by, &m) || !tf_mul(x->c, f->by, &y.c) || !tf_add(y.c, f->of.c, &y.c))
+  y.n = f->dividend.n_terms;
+  memcpy(y.term, f->dividend.terms, (size_t)y.n * sizeof *y.term);
+  if (!tf_mul(f->divisor, *by, &m) || !tf_mul(x->c, f->divisor, &y.c) ||
+      !tf_add(y.c, f->dividend.c, &y.c))
     return false;
   *x = y;
   *by = m;
@@ -60,7 +61,7 @@ static int find_floor(tf_wl_reader *w, const tf_affine *written, int64_t by, tf_
   if (!w->floors) w->floors = TF_ARRAY(w->base->arena, tf_floor, TF_MAX_FLOORS);
   if (!w->floors || !tf_form_keep(x, w->base->arena, &of)) return tf_no_memory(w->base) ? 0 : -1;
   for (int f = 0; f < w->n_floors; f++)
-    if (w->floors[f].by == by && tf_index_same(&w->floors[f].of, &of)) return f;
+    if (w->floors[f].divisor == by && tf_index_same(&w->floors[f].dividend, &of)) return f;
   if (w->n_floors < TF_MAX_FLOORS) {
     w->floors[w->n_floors] = (tf_floor){of, by, at};
     return w->n_floors++;
@@ -75,9 +76,10 @@ static bool rest_below(const tf_wl_reader *w, const tf_affine *a, int64_t b) {
   for (int t = 0; t < a->n; t++) {
     if (a->term[t].dim < TF_FLOOR) continue;
     const tf_floor *f = &w->floors[a->term[t].dim - TF_FLOOR];
-    tf_affine y = {.n = f->of.n_terms, .c = f->of.c};
-    memcpy(y.term, f->of.terms, (size_t)y.n * sizeof *y.term);
-    if (a->term[t].coef != -f->by || f->by > b || !tf_form_add_term(&y, a->term[t].dim, -f->by))
+    tf_affine y = {.n = f->dividend.n_terms, .c = f->dividend.c};
+    memcpy(y.term, f->dividend.terms, (size_t)y.n * sizeof *y.term);
+    if (a->term[t].coef != -f->divisor || f->divisor > b ||
+        !tf_form_add_term(&y, a->term[t].dim, -f->divisor))
       continue;
     if (tf_form_add(&y, a, -1) && tf_form_constant(&y) && y.c == 0) return true;
   }

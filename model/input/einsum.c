@@ -335,12 +335,12 @@ static int parse_sum(element *e) {
 }
 
 /* ---- conditions --------------------------------------------------------------------- */
-/* Reads the comparison that follows.  *turned: its sides are exchanged.  -1: there is none. */
-static int take_comparison(tf_lex *x, bool *turned) {
+/* Reads the comparison that follows.  *swapped: its sides are exchanged.  -1: there is none. */
+static int take_comparison(tf_lex *x, bool *swapped) {
   static const struct {
     const char *sign;
     tf_kind kind;
-    bool turned;
+    bool swapped;
   } rows[] = {{"<=", TF_K_LE, false}, {">=", TF_K_LE, true}, {"==", TF_K_EQ, false},
               {"!=", TF_K_NE, false}, {"<", TF_K_LT, false}, {">", TF_K_LT, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows && x->tok.kind != TF_T_END; i++) {
@@ -348,7 +348,7 @@ static int take_comparison(tf_lex *x, bool *turned) {
     if (x->tok.at + n > x->node->len || memcmp(tf_lex_text(x), rows[i].sign, n) != 0) continue;
     x->tok.len = n;
     tf_lex_next(x);
-    *turned = rows[i].turned;
+    *swapped = rows[i].swapped;
     return (int)rows[i].kind;
   }
   return -1;
@@ -357,13 +357,13 @@ static int take_comparison(tf_lex *x, bool *turned) {
 static int parse_comparison(element *e) {
   int arg[2] = {parse_sum(e), 0};
   tf_lex here = *e->x;
-  bool turned;
+  bool swapped;
   if (arg[0] >= 0 && tf_lex_is(e->x, '=') && tf_lex_text(e->x)[1] != '=') {
     tf_fail(e->x->diags, tf_lex_at(e->x), TF_E_SYNTAX,
             "'=' compares nothing; did you mean '==', '<=' or '>='?");
     return -1;
   }
-  int kind = arg[0] < 0 ? -1 : take_comparison(e->x, &turned);
+  int kind = arg[0] < 0 ? -1 : take_comparison(e->x, &swapped);
   if (kind < 0) return arg[0];
   arg[1] = parse_sum(e);
   if (arg[1] < 0) return -1;
@@ -374,7 +374,7 @@ static int parse_comparison(element *e) {
             "a comparison of a comparison; join two by 'and': a < b and b < c");
     return -1;
   }
-  return append_call(e, &here, (tf_kind)kind, 2, turned ? (int[]){arg[1], arg[0]} : arg);
+  return append_call(e, &here, (tf_kind)kind, 2, swapped ? (int[]){arg[1], arg[0]} : arg);
 }
 
 /* The value as a condition: 1 where it is not 0. */

@@ -12,9 +12,9 @@
 enum { TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING, TF_OF_INSTR, TF_N_OF };
 typedef struct {
   size_t n;
-  const tf_ynode **map; /* [n] the section of one file each */
-  bool *shared;         /* [n] the file has no other section */
-  uint16_t of[TF_N_OF]; /* the file that has the section; 0: none */
+  const tf_ynode **map;   /* [n] the section of one file each */
+  bool *shared;           /* [n] the file has no other section */
+  uint16_t file[TF_N_OF]; /* the file that has the section; 0: none */
 } tf_param_files;
 
 /* Takes the params and the settings; reports in r->diags what is wrong with any of them, every

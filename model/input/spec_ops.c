@@ -22,7 +22,7 @@ static void add_index_dims(const tf_wl_reader *w, tf_op *op, const tf_index *x) 
     if (x->terms[t].dim < TF_FLOOR)
       add_dim(op, x->terms[t].dim);
     else
-      add_index_dims(w, op, &w->floors[x->terms[t].dim - TF_FLOOR].of);
+      add_index_dims(w, op, &w->floors[x->terms[t].dim - TF_FLOOR].dividend);
 }
 
 /* Whether parts of dims may count through a rank by it, which tf_part_dims finds out: a quotient is

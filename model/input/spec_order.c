@@ -56,7 +56,7 @@ static const tf_ref *read_from(const tf_workload *wl, const tf_op *op, int maker
   return &op->reads[i];
 }
 
-/* From any op that could not be ordered, sources lead into a cycle; it is told once. */
+/* From any op that could not be ordered, sources lead into a cycle; it is reported once. */
 static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen) {
   const tf_workload *wl = w->wl;
   int op = start;

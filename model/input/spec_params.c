@@ -13,7 +13,7 @@ typedef struct {
   const char *name;
   tf_loc at;
   const tf_ynode *text; /* what evaluates to its value, from byte `off` on */
-  size_t off;
+  size_t offset;
   uint16_t file; /* whose it is */
   bool shared;   /* the file has no section: it belongs to all */
   int set;       /* by a setting: 1 by name alone, 2 of this file alone */
@@ -24,7 +24,7 @@ typedef struct {
 
 struct tf_params {
   size_t n;
-  param *all;
+  param *list;
   int current; /* innermost one in evaluation, -1: none */
 };
 
@@ -35,7 +35,7 @@ static bool is_named(const param *q, const char *name, size_t len) {
 /* The param of that name in one file; NULL: it has none. */
 static param *find_in(const tf_params *p, uint16_t file, const char *name, size_t len) {
   for (size_t i = 0; i < p->n; i++)
-    if (p->all[i].file == file && is_named(&p->all[i], name, len)) return &p->all[i];
+    if (p->list[i].file == file && is_named(&p->list[i], name, len)) return &p->list[i];
   return NULL;
 }
 
@@ -45,7 +45,7 @@ static param *find_elsewhere(const tf_params *p, const char *name, size_t len, p
   param *found = NULL;
   *second = NULL;
   for (size_t i = 0; i < p->n; i++) {
-    param *q = &p->all[i];
+    param *q = &p->list[i];
     if (!is_named(q, name, len) || (found && found->shared && !q->shared)) continue;
     bool better = !found || (q->shared && !found->shared);
     *second = better ? NULL : *second ? *second : q;
@@ -54,10 +54,12 @@ static param *find_elsewhere(const tf_params *p, const char *name, size_t len, p
   return found;
 }
 
-const char *tf_param_name(const tf_params *p, size_t i) { return i < p->n ? p->all[i].name : NULL; }
+const char *tf_param_name(const tf_params *p, size_t i) {
+  return i < p->n ? p->list[i].name : NULL;
+}
 
 const char *tf_param_number(const tf_params *p, size_t i, double *value) {
-  if (i < p->n && value) *value = p->all[i].value.f;
+  if (i < p->n && value) *value = p->list[i].value.f;
   return tf_param_name(p, i);
 }
 
@@ -197,8 +199,8 @@ static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
   const tf_params *p = r->params;
   tf_fail(r->diags, tf_lex_at(from), TF_E_CYCLE, "param '%.60s' is defined by itself", again->name);
   int notes = 0;
-  for (int i = p->current; i >= 0 && &p->all[i] != again && notes < 8; i = p->all[i].caller) {
-    tf_note(r->diags, p->all[i].at, "through param '%.60s'", p->all[i].name);
+  for (int i = p->current; i >= 0 && &p->list[i] != again && notes < 8; i = p->list[i].caller) {
+    tf_note(r->diags, p->list[i].at, "through param '%.60s'", p->list[i].name);
     notes++;
   }
   return false;
@@ -206,18 +208,18 @@ static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
 
 /* "?" waits for a setting. */
 static bool read_value(tf_reader *r, param *q) {
-  if (strcmp(q->text->text + q->off, "?") == 0)
+  if (strcmp(q->text->text + q->offset, "?") == 0)
     return tf_fail(r->diags, q->text->at, TF_E_OPEN,
                    "param '%.60s' is open: give it with --set %.60s=VALUE", q->name, q->name);
-  tf_lex x = tf_lex_start(q->text, q->off, r->diags);
+  tf_lex x = tf_lex_start(q->text, q->offset, r->diags);
   bool ok = tf_parse_number(r, &x, &q->value);
   return ok && x.tok.kind != TF_T_END ? tf_lex_fail(&x, "an operator or the end") : ok;
 }
 
-/* Whether a setting that reaches several files has failed in one of them: it is told once. */
-static bool told(const tf_params *p, const param *q) {
+/* Whether a setting that reaches several files has failed in one of them: it is reported once. */
+static bool failed_before(const tf_params *p, const param *q) {
   for (size_t i = 0; q->set && i < p->n; i++)
-    if (p->all[i].text == q->text && p->all[i].state == FAILED) return true;
+    if (p->list[i].text == q->text && p->list[i].state == FAILED) return true;
   return false;
 }
 
@@ -227,9 +229,9 @@ static void evaluate(tf_reader *r, param *q) {
   uint16_t file = r->file;
   q->state = ACTIVE;
   q->caller = p->current;
-  p->current = (int)(q - p->all);
+  p->current = (int)(q - p->list);
   r->file = q->file;
-  q->state = !told(p, q) && read_value(r, q) ? KNOWN : FAILED;
+  q->state = !failed_before(p, q) && read_value(r, q) ? KNOWN : FAILED;
   r->file = file;
   p->current = q->caller;
 }
@@ -282,7 +284,7 @@ static void fail_setting(tf_reader *r, tf_loc at, const char *name) {
   tf_near near = tf_near_start(name, strlen(name));
   char hint[80];
   for (size_t i = 0; i < r->params->n; i++)
-    tf_near_offer(&near, r->params->all[i].name);
+    tf_near_offer(&near, r->params->list[i].name);
   tf_fail(r->diags, at, TF_E_NAME, "no param '%.60s' to set%s", name,
           r->params->n ? tf_near_text(&near, hint, sizeof hint) : "; the files have no params");
 }
@@ -297,7 +299,7 @@ static void set_param(tf_reader *r, param *q, const tf_ynode *n, size_t off, int
   q->set = how;
   q->at = at;
   q->text = n;
-  q->off = off;
+  q->offset = off;
 }
 
 /* NAME: every param of that name. */
@@ -305,7 +307,7 @@ static void set_all(tf_reader *r, const tf_setting *s, const tf_ynode *n) {
   size_t len = strlen(s->name);
   bool any = false;
   for (size_t i = 0; i < r->params->n; i++) {
-    param *q = &r->params->all[i];
+    param *q = &r->params->list[i];
     if (!is_named(q, s->name, len)) continue;
     bool first = !any;
     any = true;
@@ -343,7 +345,7 @@ static void set_one(tf_reader *r, const tf_setting *s, const tf_ynode *n, uint16
     return;
   }
   if (!q) {
-    q = &p->all[p->n++];
+    q = &p->list[p->n++];
     *q = (param){.name = seen->name, .file = file, .state = WAITING};
   }
   set_param(r, q, n, strlen(s->name) + 1, 2);
@@ -359,7 +361,7 @@ static bool apply_settings(tf_reader *r, const tf_param_files *files, const tf_s
       const tf_ynode *n = setting_node(r, &set[i]);
       if (!n) return tf_no_memory(r);
       if (narrow)
-        set_one(r, &set[i], n, files->of[section]);
+        set_one(r, &set[i], n, files->file[section]);
       else
         set_all(r, &set[i], n);
     }
@@ -371,12 +373,12 @@ static void add_param(tf_reader *r, const tf_ynode *key, const tf_ynode *value, 
   const char *name = tf_read_name(r, key, "a param", false);
   if (!name || find_in(r->params, key->at.file, name, key->len)) return;
   bool ok = tf_yschema_kind(value, TF_Y_SCALAR, name, r->diags);
-  r->params->all[r->params->n++] = (param){.name = name,
-                                           .at = key->at,
-                                           .text = value,
-                                           .file = key->at.file,
-                                           .shared = shared,
-                                           .state = ok ? WAITING : FAILED};
+  r->params->list[r->params->n++] = (param){.name = name,
+                                            .at = key->at,
+                                            .text = value,
+                                            .file = key->at.file,
+                                            .shared = shared,
+                                            .state = ok ? WAITING : FAILED};
 }
 
 bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting *set,
@@ -387,8 +389,8 @@ bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting 
   p->current = -1;
   for (size_t i = 0; i < files->n; i++)
     n += files->map[i]->n;
-  p->all = TF_ARRAY(r->arena, param, n);
-  if (!p->all) return tf_no_memory(r);
+  p->list = TF_ARRAY(r->arena, param, n);
+  if (!p->list) return tf_no_memory(r);
   for (size_t i = 0; i < files->n; i++)
     for (size_t k = 0; k < files->map[i]->n && p->n < TF_MAX_PARAMS; k++)
       add_param(r, files->map[i]->pairs[k].key, files->map[i]->pairs[k].value, files->shared[i]);
@@ -397,6 +399,6 @@ bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting 
             TF_MAX_PARAMS);
   if (!apply_settings(r, files, set, n_set)) return false;
   for (size_t i = 0; i < p->n; i++)
-    if (p->all[i].state == WAITING) evaluate(r, &p->all[i]);
+    if (p->list[i].state == WAITING) evaluate(r, &p->list[i]);
   return true;
 }

@@ -62,7 +62,7 @@ static void add_params(sections_read *all, const tf_ynode *root, const tf_ynode 
   all->params.shared[all->params.n++] = shared;
 }
 
-/* All other sections in one; of a key that a file gives twice it has been told. */
+/* All other sections in one; a key that a file gives twice has been reported. */
 static void add_section(tf_diags *d, const tf_ynode *key, int s, const tf_ynode *value,
                         sections_read *all) {
   const tf_ynode *first = all->key[s];
@@ -216,7 +216,7 @@ static int rank_by_dim(const tf_workload *wl, int z, int d) {
   return found;
 }
 
-/* "k", "k/4" or "k%4"; a rank may be told by its number, from 0 on. */
+/* "k", "k/4" or "k%4"; a rank may be given by its number, from 0 on. */
 static bool read_laid_part(tf_reader *r, const tf_ynode *node, const tf_workload *wl, int z,
                            tf_laid_part *p) {
   if (!tf_yschema_kind(node, TF_Y_SCALAR, "a part of a layout", r->diags)) return false;
@@ -368,15 +368,15 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
                                   [TF_OF_INSTR] = S_INSTR};
   const tf_ynode **s = all->section;
   for (int i = 0; i < TF_N_OF; i++)
-    all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
+    all->params.file[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
   if (!tf_params_read(r, &all->params, set, n_set)) return false;
-  r->file = all->params.of[TF_OF_ARCH];
+  r->file = all->params.file[TF_OF_ARCH];
   if (s[S_ARCH] && !stands_inside(r->diags, s[S_ARCH], S_ARCH))
     spec->arch = tf_read_arch(r, s[S_ARCH]);
-  r->file = all->params.of[TF_OF_WORKLOAD];
+  r->file = all->params.file[TF_OF_WORKLOAD];
   if (s[S_WORKLOAD] && !stands_inside(r->diags, s[S_WORKLOAD], S_WORKLOAD))
     spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
-  r->file = all->params.of[TF_OF_INSTR];
+  r->file = all->params.file[TF_OF_INSTR];
   if (s[S_INSTR]) spec->instrs = tf_read_instrs(r, s[S_INSTR], spec->arch, &spec->n_instrs);
   if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)

@@ -7,7 +7,7 @@
 
 static const tf_ynode *view_named(const tf_ypair *row) {
   const tf_ynode *of = row->value->kind == TF_Y_MAP ? tf_ymap_get(row->value, "view") : NULL;
-  return of && of->kind == TF_Y_SCALAR ? of : NULL; /* else told where rows are read */
+  return of && of->kind == TF_Y_SCALAR ? of : NULL; /* else reported where rows are read */
 }
 
 static bool link(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *of) {
@@ -16,7 +16,7 @@ static bool link(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *of) {
   const int t = tf_find_tensor(w, key->text, key->len), z = tf_find_tensor(w, of->text, of->len);
   char hint[80];
   tf_near near = tf_near_start(of->text, of->len);
-  if (t < 0) return true; /* told with the other rows */
+  if (t < 0) return true; /* reported with the other rows */
   if (z < 0) {
     for (int i = 0; i < wl->n_tensors; i++)
       if (wl->tensors[i].producer >= 0) tf_near_offer(&near, wl->tensors[i].name);

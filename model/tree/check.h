@@ -22,7 +22,7 @@ void tf_check_lists(const tf_checker *c);  /* bypass, retain */
 void tf_check_homes(
     const tf_checker *c); /* inputs and outputs that live further in than the outermost memory */
 void tf_check_keep(const tf_checker *c);
-/* Of keep, what only ranges tell: needs what tf_check_ranges needs, and no error of the others. */
+/* Of keep, what depends on ranges: needs what tf_check_ranges needs, and no error of the others. */
 bool tf_check_keep_moves(const tf_checker *c);
 /* Whether what a retained tensor leaves unmade is missed elsewhere; needs order and shape.  False
  * when memory runs out. */
@@ -47,9 +47,9 @@ bool tf_check_steps(const tf_checker *c, struct tf_ranges *r,
                     void (*unknown)(struct tf_ranges *r, int o),
                     void (*gaps)(struct tf_ranges *r, int o));
 
-/* Calls `twice` with each op, but for those told, that makes an element twice in a production, or
- * (unknown) may do so in steps too many to look at.  Needs what tf_check_ranges needs.  False when
- * memory runs out. */
+/* Calls `twice` with each op, but for those reported, that makes an element twice in a production,
+ * or (unknown) may do so in steps too many to look at.  Needs what tf_check_ranges needs.  False
+ * when memory runs out. */
 bool tf_check_once(const tf_checker *c, struct tf_ranges *r, const bool *told,
                    void (*twice)(struct tf_ranges *r, int o, bool unknown));
 

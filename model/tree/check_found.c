@@ -15,7 +15,7 @@ enum { MOST_STEPS = 1 << 16 }; /* most settings checked for one scope */
 /* What is iterated over: one loop, or (loop -1) all loops of a dim above the scope as one. */
 typedef struct {
   int loop, dim;
-  int64_t n, at[4]; /* the number of settings; for a dim, which steps */
+  int64_t n, step[4]; /* the number of settings; for a dim, which steps */
 } wheel;
 
 /* How a range depends on the settings of the loops, where its op has work: what the loop leaves of
@@ -161,9 +161,9 @@ static void turn_dim(found *q, int dim, int64_t step) {
           extent = q->f->wl->dims[dim].extent;
   int64_t full = extent / step, used = (extent - 1) / step + 1;
   wheel w = {.loop = -1, .dim = dim, .n = 1};
-  if (full > 1 && q->apart & loops_on(q, dim)) w.at[w.n++] = full - 1;
-  if (full && full < used && full < all) w.at[w.n++] = full;
-  if (used < all) w.at[w.n++] = used;
+  if (full > 1 && q->apart & loops_on(q, dim)) w.step[w.n++] = full - 1;
+  if (full && full < used && full < all) w.step[w.n++] = full;
+  if (used < all) w.step[w.n++] = used;
   q->wheels[q->n_wheels++] = w;
 }
 
@@ -311,16 +311,16 @@ static bool is_left_to(found *q, int x, int o) {
  * empty then, and of those that they are got from, one reader has work. */
 static bool works_with(found *q, int in, int n, int out) {
   const tf_facts *f = q->f;
-  const int told = tf_leads(f, in, n) ? f->tree->nodes[f->lead[in]].parent : n;
-  bool works = told < 0;
+  const int above = tf_leads(f, in, n) ? f->tree->nodes[f->lead[in]].parent : n;
+  bool works = above < 0;
   if (++q->looks > MOST_READERS) return false;
   for (int i = 0; i < f->wl->ops[in].n_dims; i++) {
     const int x = form_at(q, in, i, n);
     if (x == NO_FORM || !is_left_to(q, x, out)) return false;
   }
   if (works) return true;
-  TF_EACH_READ (f, in, told, at)
-    works = works || works_with(q, at.op, told, out);
+  TF_EACH_READ (f, in, above, at)
+    works = works || works_with(q, at.op, above, out);
   return works;
 }
 
@@ -369,7 +369,7 @@ static void walk_settings(const found *q, int child, int64_t settings) {
       if (w->loop >= 0)
         q->digits[w->loop] = rest % w->n;
       else
-        set_digits(q, w->dim, w->at[rest % w->n]);
+        set_digits(q, w->dim, w->step[rest % w->n]);
     }
     tf_ranges_reset(q->r);
     tf_ranges_towards(q->r, child);
@@ -378,9 +378,9 @@ static void walk_settings(const found *q, int child, int64_t settings) {
 }
 
 /* ---- gaps ----------------------------------------------------------------------------------- */
-/* What op o makes in the runs of nested scope s must be all of the box that the scope around it is
- * told of.  Loops that move different ranks are looked at apart: a box is a product, and so is the
- * union of the boxes of all settings. */
+/* What op o makes in the runs of nested scope s must be all of the box that counts for the scope
+ * around it.  Loops that move different ranks are checked separately: a box is a product, and so is
+ * the union of the boxes of all settings. */
 
 /* A loop above s that takes more than one step. */
 typedef struct {
@@ -408,7 +408,7 @@ typedef struct {
 enum { MOST_LOOKS = 1 << 22 };
 enum verdict { WHOLE, GAPS, UNKNOWN };
 
-/* The loops above s; false: too deep to be told apart. */
+/* The loops above s; false: too many to be tracked. */
 static bool list_turns(gaps_at *g) {
   const tf_facts *f = g->q->f;
   int depth = 0;
@@ -493,7 +493,7 @@ static bool is_out(const gaps_at *g, int j) {
   const tf_facts *f = g->q->f;
   bool out = false;
   for (int i = 0; i < f->wl->ops[j].n_dims; i++)
-    out |= moving(g, f->dim_from[j] + i) & g->group && g->q->r->now[f->dim_from[j] + i].len <= 0;
+    out |= moving(g, f->dim_from[j] + i) & g->group && g->q->r->range[f->dim_from[j] + i].len <= 0;
   return out;
 }
 
@@ -510,7 +510,7 @@ static bool made_at(gaps_at *g, int n, tf_ival *box) {
   q->r->per_dim = false;
   for (int r = 0; r < f->wl->ops[q->o].n_out_dims; r++) {
     const bool ours = g->together || moving(g, at + r) & g->group;
-    box[r] = ours ? q->r->now[at + r] : (tf_ival){0, 1};
+    box[r] = ours ? q->r->range[at + r] : (tf_ival){0, 1};
     made &= box[r].len > 0;
   }
   if (g->together || !made) return made;

@@ -68,7 +68,7 @@ typedef struct {
 } spread;
 
 /* Whether the two loops move the tensor alike, where both ops lead; assumed where one does not or a
- * trip count is open, which only ranges can tell. */
+ * trip count is open, which depends on ranges. */
 static bool same_step(const keeping *q, spread a, spread b) {
   const tf_facts *f = q->c->f;
   const tf_tree *t = f->tree;
@@ -94,7 +94,7 @@ static int number_of(const tf_tree *t, spread s) {
 /* How far loop k moves a range; false if its parts may move unlike. */
 static bool moved(const tf_shift *s, int k, int64_t *by) {
   if (k >= TF_SHIFT_LOOPS || (s->mixed && s->mask >> k & 1)) return false;
-  *by = s->mask >> k & 1 ? s->by[k] : 0;
+  *by = s->mask >> k & 1 ? s->per_step[k] : 0;
   return true;
 }
 
@@ -158,7 +158,7 @@ typedef struct {
  * touched; 0: unlike. */
 typedef struct {
   int loop;
-  int64_t n, by;
+  int64_t n, shift;
 } wheel;
 
 /* Along one rank: the twins that move it, and the temporal loops in either branch that do. */
@@ -225,7 +225,7 @@ static void find_made(along *a) {
   for (int64_t i = 0; i < a->makes; i++) {
     set_wheels(a, a->made, a->n_made, i);
     enter_tile(a, a->maker);
-    const tf_ival part = a->r.now[a->q->c->f->dim_from[a->maker] + a->rank];
+    const tf_ival part = a->r.range[a->q->c->f->dim_from[a->maker] + a->rank];
     if (part.len > 0) a->parts[n++] = part;
   }
   qsort(a->parts, (size_t)n, sizeof *a->parts, by_start);
@@ -250,7 +250,7 @@ static tf_ival read_at(const along *a, int o, const tf_index *x) {
   const tf_facts *f = a->q->c->f;
   tf_ival v = {x->c, 1};
   for (int t = 0; t < x->n_terms; t++) {
-    const tf_ival d = a->r.now[f->dim_from[o] + tf_dim_slot(f, o, x->terms[t].dim)];
+    const tf_ival d = a->r.range[f->dim_from[o] + tf_dim_slot(f, o, x->terms[t].dim)];
     if (d.len <= 0) return (tf_ival){0, 0};
     v = tf_index_plus(v, x->terms[t].coef, d);
   }
@@ -285,12 +285,12 @@ static bool instances_find_all(along *a) {
   return all;
 }
 
-/* Whether both branches take the same steps: then the first tells of all.  Not where a border may
+/* Whether both branches take the same steps: then the first stands for all.  Not where a border may
  * cut what is made: its steps begin there, and those of the reads further out. */
 static bool same_steps(const along *a) {
   bool same = a->n_made == a->n_read && !a->q->c->f->wl->tensors[a->q->k->tensor].pad[a->rank];
   for (int i = 0; i < a->n_made && same; i++)
-    same = a->made[i].by && a->made[i].by == a->read[i].by && a->made[i].n == a->read[i].n;
+    same = a->made[i].shift && a->made[i].shift == a->read[i].shift && a->made[i].n == a->read[i].n;
   return same;
 }
 
@@ -307,7 +307,7 @@ static bool check_along(along *a) {
   a->r = *q->r;
   a->r.shift = NULL;
   a->r.digits = a->digits;
-  if (few && !a->parts) return true; /* memory ran out, which is told elsewhere */
+  if (few && !a->parts) return true; /* memory ran out, which is reported elsewhere */
   bool all = few;
   for (int far = 0; far < 2 && all; far++) {
     memset(a->digits, 0, (size_t)q->c->f->n_loops * sizeof *a->digits);

@@ -54,7 +54,7 @@ static void list_loops(once *q, int home, uint64_t mask) {
 /* ---- by shifts ------------------------------------------------------------------------------ */
 static int64_t moved(const tf_shift *s, int depth) {
   if (depth >= TF_SHIFT_LOOPS || !(s->mask >> depth & 1)) return 0;
-  return s->by[depth] < 0 ? -s->by[depth] : s->by[depth];
+  return s->per_step[depth] < 0 ? -s->per_step[depth] : s->per_step[depth];
 }
 
 /* Of the loops that move rank r and are not in `done`, the one with the smallest step; -1: none is
@@ -82,7 +82,7 @@ static bool borders_cut(const tf_workload *wl) {
  * as long as all that loops of smaller steps reach.  0: they may overlap. */
 static uint64_t told_apart(const once *q, int r) {
   const tf_shift *s = &q->shift[q->f->dim_from[q->o] + r];
-  int64_t reach = q->r->now[q->f->dim_from[q->o] + r].len;
+  int64_t reach = q->r->range[q->f->dim_from[q->o] + r].len;
   uint64_t done = 0;
   if (s->mixed || borders_cut(q->f->wl)) return 0;
   for (int k; (k = smallest(q, r, done)) >= 0; done |= UINT64_C(1) << k) {
@@ -123,8 +123,8 @@ static bool made(once *q, tf_ival *box) {
   tf_ranges_reset(q->r);
   tf_ranges_towards(q->r, q->f->lead[q->o]);
   for (int i = 0; i < q->f->wl->ops[q->o].n_dims; i++)
-    if (q->r->now[at + i].len <= 0) return false;
-  memcpy(box, &q->r->now[at], (size_t)q->n_ranks * sizeof *box);
+    if (q->r->range[at + i].len <= 0) return false;
+  memcpy(box, &q->r->range[at], (size_t)q->n_ranks * sizeof *box);
   return true;
 }
 

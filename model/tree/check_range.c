@@ -50,7 +50,8 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
           tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
 }
 
-/* Where nobody is told how long a range is, it is enough to know that its steps reach as far. */
+/* Where nothing depends on how long a range is, it is enough to know that its steps reach as far.
+ */
 static void check_cover(const range_rules *q, tf_cover *cover, int o) {
   const tf_facts *f = q->c->f;
   const tf_op *op = &f->wl->ops[o];
@@ -106,7 +107,7 @@ static void check_found(tf_ranges *r, int o, int i, int node, tf_ival before) {
   const tf_tree *t = r->f->tree;
   int z = r->f->wl->ops[o].out, home = r->f->home_scope[z], up = t->nodes[node].parent;
   bool branch = up >= 0 && t->nodes[up].kind == TF_SCOPE && tf_is_above(r->f, home, up);
-  if (!branch || q->made_told[o] || contains(r->now[r->f->dim_from[o] + i], before)) return;
+  if (!branch || q->made_told[o] || contains(r->range[r->f->dim_from[o] + i], before)) return;
   report_found(q, o, "want more of it than is made for those inside");
 }
 
@@ -127,13 +128,13 @@ static void gaps_found(tf_ranges *r, int o) {
 static void remember_first(tf_ranges *r, int o) {
   range_rules *q = r->user;
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
-    q->first[r->f->dim_from[o] + i] = r->now[r->f->dim_from[o] + i];
+    q->first[r->f->dim_from[o] + i] = r->range[r->f->dim_from[o] + i];
 }
 
 /* Whether what op o produces at this setting overlaps what it produced at the first. */
 static bool overlaps(const tf_ranges *r, const tf_ival *first, int o) {
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++) {
-    tf_ival a = first[r->f->dim_from[o] + i], b = r->now[r->f->dim_from[o] + i];
+    tf_ival a = first[r->f->dim_from[o] + i], b = r->range[r->f->dim_from[o] + i];
     if (a.len <= 0 || b.len <= 0) return false;
     bool apart = a.lo + a.len <= b.lo || b.lo + b.len <= a.lo;
     if (apart && !tf_slot_reduced(r->f, o, i)) return false;
@@ -178,7 +179,7 @@ static void save(tf_ranges *r, bool back) {
   for (int k = f->leaf_from[q->home]; k < f->leaf_end[q->home]; k++) {
     int at = f->dim_from[f->leaf_op[k]], end = at + f->wl->ops[f->leaf_op[k]].n_dims;
     for (; at < end; at++) {
-      tf_ival *now = &r->now[at], *saved = &q->saved[at];
+      tf_ival *now = &r->range[at], *saved = &q->saved[at];
       int64_t *steps = &r->steps[at], *kept = &q->saved_steps[at];
       *(back ? now : saved) = back ? *saved : *now;
       *(back ? steps : kept) = back ? *kept : *steps;

@@ -21,7 +21,7 @@ typedef struct {
   tf_value_change *change; /* [tensor] how it changes while the loops run */
   tf_value_change *seen;   /* [tensor] the same, as the current op sees it */
   tf_value_change *work;   /* [longest expression] */
-  const clause **of;       /* [tensor] the clause because of which it changes; NULL: it is final */
+  const clause **cause;    /* [tensor] the clause because of which it changes; NULL: it is final */
   const tf_named **blame;  /* [tensor] the name in that clause */
   bool *rows;              /* [tensor * n_dims + dim] what it changes by is another along the dim */
   bool *moves;             /* [dim] the same of the current op */
@@ -295,7 +295,7 @@ static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
   bool told =
       (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
   v = told ? broken : reduced(op, v);
-  q->of[op->out] = s;
+  q->cause[op->out] = s;
   q->blame[op->out] = blame;
   q->change[op->out] = v;
   if (told) return;
@@ -353,7 +353,7 @@ static void check_op(streams *q, int o) {
   int first = -1;
   for (int i = 0; i < op->n_reads; i++) {
     int z = op->reads[i].tensor;
-    bool running = q->change[z].change != TF_V_FIXED && tf_op_below(f, o, q->of[z]->root);
+    bool running = q->change[z].change != TF_V_FIXED && tf_op_below(f, o, q->cause[z]->root);
     q->seen[z] = running ? q->change[z] : final;
     if (running && first < 0) first = z;
   }
@@ -364,7 +364,7 @@ static void check_op(streams *q, int o) {
   if (f->stream_scope[o] >= 0)
     name_result(q, o, v);
   else if (v.change != TF_V_FIXED && first >= 0)
-    plain_result(q, o, v, q->of[first], q->blame[first]);
+    plain_result(q, o, v, q->cause[first], q->blame[first]);
 }
 
 static void check_algebra(streams *q) {
@@ -374,7 +374,7 @@ static void check_algebra(streams *q) {
   for (int i = 0; i < q->n_clauses; i++) {
     const tf_node *n = &q->c->f->tree->nodes[q->clauses[i].scope];
     for (int k = 0; k < n->n_stream; k++) {
-      q->of[n->stream[k].tensor] = &q->clauses[i];
+      q->cause[n->stream[k].tensor] = &q->clauses[i];
       q->blame[n->stream[k].tensor] = &n->stream[k];
     }
   }
@@ -392,12 +392,13 @@ static bool allocate(streams *q) {
   q->change = TF_ARRAY(a, tf_value_change, n);
   q->seen = TF_ARRAY(a, tf_value_change, n);
   q->work = TF_ARRAY(a, tf_value_change, longest);
-  q->of = TF_ARRAY(a, const clause *, n);
+  q->cause = TF_ARRAY(a, const clause *, n);
   q->blame = TF_ARRAY(a, const tf_named *, n);
   q->rows = TF_ARRAY(a, bool, n *(size_t)wl->n_dims + 1);
   q->moves = TF_ARRAY(a, bool, (size_t)wl->n_dims + 1);
   q->rate = TF_ARRAY(a, double, n);
-  bool ok = q->change && q->seen && q->work && q->of && q->blame && q->rows && q->moves && q->rate;
+  bool ok =
+      q->change && q->seen && q->work && q->cause && q->blame && q->rows && q->moves && q->rate;
   for (int i = 0; ok && i < q->n_clauses; i++)
     ok = (q->clauses[i].over = TF_ARRAY(a, bool, (size_t)wl->n_dims)) != NULL;
   return ok;

@@ -24,9 +24,9 @@ static void note(tf_ranges *r, int o) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     int at = r->f->dim_from[o] + i;
-    int64_t extent = r->f->wl->dims[op->dims[i]].extent, len = r->now[at].len;
+    int64_t extent = r->f->wl->dims[op->dims[i]].extent, len = r->range[at].len;
     const tf_shift *s = &r->shift[at];
-    c->reach[at] = (tf_reach){r->all[at], s->mixed || len > extent ? extent : len, s->mask};
+    c->reach[at] = (tf_reach){r->lead_steps[at], s->mixed || len > extent ? extent : len, s->mask};
   }
 }
 
@@ -50,7 +50,7 @@ void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest) {
 static int64_t range_at_digits(tf_cover *c, int o, int i) {
   tf_ranges_reset(&c->r);
   tf_ranges_towards(&c->r, c->r.f->lead[o]);
-  return c->r.now[c->r.f->dim_from[o] + i].len;
+  return c->r.range[c->r.f->dim_from[o] + i].len;
 }
 
 static int64_t trip_at(const tf_cover *c, int n, int k) {

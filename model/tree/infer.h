@@ -96,15 +96,15 @@ static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int
 typedef struct {
   int op, ref; /* op's read `ref` */
   int tensor;  /* the tensor that is read; and the position among its consumers: */
-  const int *now, *end;
+  const int *consumer, *end;
 } tf_read_below;
 
 /* Advances to the next one below node n; false: there is none. */
 static inline bool tf_next_read(const tf_facts *f, int n, tf_read_below *at) {
   for (;; at->ref = -1) {
     if (at->ref < 0) {
-      if (at->now == at->end) return false;
-      at->op = *at->now++;
+      if (at->consumer == at->end) return false;
+      at->op = *at->consumer++;
       if (!tf_op_below(f, at->op, n)) continue;
     }
     const tf_op *op = &f->wl->ops[at->op];

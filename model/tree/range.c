@@ -2,7 +2,7 @@
 
 /* Whether some range of op o is empty: then it does not run, and touches nothing. */
 static bool is_idle(const tf_ranges *r, int o) {
-  const tf_ival *now = &r->now[r->f->dim_from[o]];
+  const tf_ival *now = &r->range[r->f->dim_from[o]];
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
     if (now[i].len <= 0) return true;
   return false;
@@ -13,8 +13,8 @@ static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
   tf_ival v = {x->c, 1};
   for (int i = 0; i < x->n_terms; i++) {
     int at = r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim);
-    if (r->now[at].len <= 0) return (tf_ival){0, 0};
-    v = tf_index_plus(v, x->terms[i].coef, r->now[at]);
+    if (r->range[at].len <= 0) return (tf_ival){0, 0};
+    v = tf_index_plus(v, x->terms[i].coef, r->range[at]);
   }
   return v;
 }
@@ -43,10 +43,10 @@ void tf_index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
     for (uint64_t left = d->mask; left; left &= left - 1) {
       int k = __builtin_ctzll(left);
       int64_t by;
-      if (!(s->mask >> k & 1)) s->by[k] = 0;
+      if (!(s->mask >> k & 1)) s->per_step[k] = 0;
       s->mask |= UINT64_C(1) << k;
-      s->mixed |= __builtin_mul_overflow(d->by[k], (int64_t)x->terms[i].coef, &by);
-      s->mixed |= __builtin_add_overflow(s->by[k], by, &s->by[k]);
+      s->mixed |= __builtin_mul_overflow(d->per_step[k], (int64_t)x->terms[i].coef, &by);
+      s->mixed |= __builtin_add_overflow(s->per_step[k], by, &s->per_step[k]);
     }
   }
 }
@@ -55,7 +55,7 @@ uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b) {
   uint64_t apart = a->mixed || b->mixed ? a->mask | b->mask : 0;
   for (uint64_t left = (a->mask | b->mask) & ~apart; left; left &= left - 1) {
     int k = __builtin_ctzll(left);
-    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0))
+    if ((a->mask >> k & 1 ? a->per_step[k] : 0) != (b->mask >> k & 1 ? b->per_step[k] : 0))
       apart |= UINT64_C(1) << k;
   }
   return apart;
@@ -69,7 +69,7 @@ static void demanded_shift(tf_ranges *r, int o, int k, int n) {
     tf_index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
     if (!first) {
       all->mixed |= one.mixed || tf_shifts_part(all, &one);
-      all->mask |= one.mask; /* `by` is not used where it is mixed */
+      all->mask |= one.mask; /* per_step is not used where it is mixed */
     }
     first = false;
   }
@@ -82,7 +82,7 @@ static void add_shift(tf_shift *s, int k, int64_t step) {
     return;
   }
   s->mask |= UINT64_C(1) << k;
-  s->by[k] = step;
+  s->per_step[k] = step;
 }
 
 /* ---- inference ------------------------------------------------------------------------------ */
@@ -100,18 +100,18 @@ static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
     int slot = tf_dim_slot(f, source.of, d),
         from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
     if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
-    return r->now[from];
+    return r->range[from];
   }
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;
   }
-  return r->now[f->dim_from[o] + i];
+  return r->range[f->dim_from[o] + i];
 }
 
 static void infer(tf_ranges *r, int o, int n) {
   const tf_facts *f = r->f;
   for (int i = 0; i < f->wl->ops[o].n_dims; i++) {
-    tf_ival *v = &r->now[f->dim_from[o] + i], before = *v;
+    tf_ival *v = &r->range[f->dim_from[o] + i], before = *v;
     *v = inferred(r, o, i, n);
     if (r->inferred && !tf_slot_reduced(f, o, i)) r->inferred(r, o, i, n, before);
   }
@@ -125,7 +125,7 @@ static int64_t trip_of(const tf_ranges *r, int n, int k) {
 static void start_steps(tf_ranges *r, int o) {
   const tf_facts *f = r->f;
   const tf_tree *t = f->tree;
-  int64_t *steps = &r->steps[f->dim_from[o]], *all = &r->all[f->dim_from[o]];
+  int64_t *steps = &r->steps[f->dim_from[o]], *all = &r->lead_steps[f->dim_from[o]];
   int n_dims = f->wl->ops[o].n_dims;
   for (int i = 0; i < n_dims; i++)
     steps[i] = r->rest ? r->rest[f->dim_from[o] + i] : 1;
@@ -165,11 +165,11 @@ static void split(tf_ranges *r, int n, int k) {
     int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
     if (slot < 0 || !tf_leads(f, o, n)) continue;
     int at = f->dim_from[o] + slot;
-    int64_t step = r->steps[at] /= trip, len = r->now[at].len;
+    int64_t step = r->steps[at] /= trip, len = r->range[at].len;
     bool past = len <= 0 || (len - 1) / step < digit;
     int64_t rest = past ? 0 : len - digit * step;
-    if (!past) r->now[at].lo += digit * step;
-    r->now[at].len = rest < step ? rest : step;
+    if (!past) r->range[at].lo += digit * step;
+    r->range[at].len = rest < step ? rest : step;
     if (r->shift) add_shift(&r->shift[at], r->depth + k, step);
   }
 }
@@ -205,7 +205,7 @@ void tf_ranges_reset(tf_ranges *r) {
   const tf_workload *wl = r->f->wl;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_dims; i++)
-      r->now[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
+      r->range[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
   for (int at = 0; r->shift && at < r->f->n_dims; at++) {
     r->shift[at].mask = 0;
     r->shift[at].mixed = false;
@@ -215,10 +215,10 @@ void tf_ranges_reset(tf_ranges *r) {
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
   size_t n = (size_t)f->n_dims;
   *r = (tf_ranges){.f = f, .forced = -1};
-  r->now = TF_ARRAY(a, tf_ival, n);
+  r->range = TF_ARRAY(a, tf_ival, n);
   r->steps = TF_ARRAY(a, int64_t, n);
-  r->all = TF_ARRAY(a, int64_t, n);
-  if (!r->now || !r->steps || !r->all) return false;
+  r->lead_steps = TF_ARRAY(a, int64_t, n);
+  if (!r->range || !r->steps || !r->lead_steps) return false;
   tf_ranges_reset(r);
   return true;
 }

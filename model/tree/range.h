@@ -5,12 +5,12 @@
 
 enum { TF_SHIFT_LOOPS = 64 };
 
-/* How far the loops above move a range: `by[k]` elements per step of the k-th loop on the way down,
- * for k in mask. */
+/* How far the loops above move a range: `per_step[k]` elements per step of the k-th loop on the way
+ * down, for k in mask. */
 typedef struct {
   uint64_t mask;
   bool mixed; /* a hull of parts that do not move alike, or too deep to be tracked */
-  int64_t by[TF_SHIFT_LOOPS];
+  int64_t per_step[TF_SHIFT_LOOPS];
 } tf_shift;
 
 /* The loops that move the two by different amounts, or may do so. */
@@ -23,16 +23,16 @@ void tf_index_shift(const struct tf_ranges *r, int o, const tf_index *x, tf_shif
 /* Arrays are over the dims of all ops: entry f->dim_from[op] + i is op's i-th dim. */
 typedef struct tf_ranges {
   const tf_facts *f;
-  tf_ival *now;          /* range on entry to the node that the walk has reached on the op's path */
+  tf_ival *range;        /* range on entry to the node that the walk has reached on the op's path */
   int64_t *steps;        /* once the op leads: product of the trip counts further in on its path */
-  int64_t *all;          /* the same at the node from which it leads */
+  int64_t *lead_steps;   /* the same at the node from which it leads */
   const int64_t *digits; /* [loop] settings of the loops; NULL: all at their start */
   const int64_t *trips;  /* [loop] trip counts; NULL: the tree's own */
-  const int64_t *rest; /* [as now] what is left to split by loops not known yet, as one more loop at
-                          the leaf; NULL: nothing */
+  const int64_t *rest; /* [as range] what is left to split by loops not known yet, as one more loop
+                          at the leaf; NULL: nothing */
   bool borderless;     /* boxes as if tensors had no borders */
   bool per_dim; /* each dim by itself: an op that is empty in one dim still counts in the others */
-  tf_shift *shift; /* [as now] how far loops move `now`; NULL: not computed */
+  tf_shift *shift; /* [as range] how far loops move `range`; NULL: not computed */
   int depth;       /* loops entered on the way down */
   int forced;      /* number of the loop that is at its second iteration; -1: none */
   void *user;
@@ -49,7 +49,7 @@ typedef struct tf_ranges {
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f);
 /* Sets every op to its full range, as above the root. */
 void tf_ranges_reset(tf_ranges *r);
-/* Walks down from node, starting with r->now.  Needs producers before consumers, no open trip
+/* Walks down from node, starting with r->range.  Needs producers before consumers, no open trip
  * count, products below 2^63. */
 void tf_ranges_walk(tf_ranges *r, int node);
 /* Walks from the root to node `to` only, up to where its ranges are known. */

@@ -12,7 +12,7 @@ typedef struct {
   char *text;
   size_t len, room;
   bool bad;
-  tf_node *placed; /* that is being printed and told where it stands; NULL: nobody asks */
+  tf_node *placed; /* that is being printed and gets its place; NULL: nobody asks */
   uint16_t file;
   uint32_t line;
   size_t begin; /* of the line */
@@ -135,7 +135,7 @@ static void put_node(out *o, const tf_tree *t, int i) {
   put(o, "\n");
 }
 
-/* `placed`: t itself, whose nodes are told where they stand in that file; NULL: no tree is. */
+/* `placed`: t itself, whose nodes get their places in that file; NULL: no tree is. */
 static char *print(const tf_tree *t, tf_tree *placed, uint16_t file) {
   out o = {.file = file};
   put(&o, "");

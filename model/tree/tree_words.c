@@ -83,7 +83,7 @@ int tf_mapping_head(tf_build *b, const tf_mtok *t) {
 int tf_mapping_level(tf_build *b, const tf_mtok *t) {
   return find_or_fail(b, t, "memory", level_at);
 }
-/* A dim that was cut (model/input/cut) is told by its parts: fills `list` with their names. */
+/* A dim that was cut (model/input/cut) is written by its parts: fills `list` with their names. */
 static bool parts_named(const tf_build *b, const tf_mtok *t, char *list, size_t room) {
   const tf_workload *wl = b->tree->workload;
   size_t n = 0;

@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
   int n;
-  sweep_input *at;
+  sweep_input *input;
 } sweep_inputs;
 
 /* The facts that identify a sweep, for the store. */

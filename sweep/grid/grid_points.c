@@ -71,8 +71,8 @@ typedef struct {
 
 static void add_file(input *in, const sweep_inputs *list, int i) {
   if (list->n == 0 || i < 0) return;
-  in->texts[in->n_files] = list->at[i].text;
-  in->files[in->n_files++] = &list->at[i];
+  in->texts[in->n_files] = list->input[i].text;
+  in->files[in->n_files++] = &list->input[i];
 }
 
 static tf_spec *read(const tf_sweep *s, const tf_sweep_place *p, input *in, tf_diags *d) {

@@ -14,10 +14,10 @@ static const tf_loc nowhere = {0};
 /* ---- the files of the command line ---------------------------------------------------------- */
 static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags *d) {
   bool ok = true;
-  s->base.at = TF_ARRAY(s->arena, sweep_input, n + 1);
-  if (!s->base.at) return tf_out_of_memory(d);
+  s->base.input = TF_ARRAY(s->arena, sweep_input, n + 1);
+  if (!s->base.input) return tf_out_of_memory(d);
   for (size_t i = 0; i < n; i++)
-    if (sweep_input_read(s, "", paths[i], &s->base.at[s->base.n], d))
+    if (sweep_input_read(s, "", paths[i], &s->base.input[s->base.n], d))
       s->base.n++;
     else
       ok = false;
@@ -28,7 +28,7 @@ static bool read_base(tf_sweep *s, const char *const *paths, size_t n, tf_diags 
 static const sweep_input *find_section(const tf_sweep *s, const tf_ynode **node, tf_diags *d) {
   const sweep_input *found = NULL;
   for (int i = 0; i < s->base.n; i++) {
-    const sweep_input *in = &s->base.at[i];
+    const sweep_input *in = &s->base.input[i];
     if (!in->sweep) continue;
     const tf_ynode *here = tf_ymap_get(in->root, "sweep");
     if (found) {
@@ -60,7 +60,7 @@ static size_t gather_settings(const tf_sweep *s, const tf_ynode *section, tf_set
   size_t n = 0;
   for (size_t i = 0; i < s->n_set; i++)
     for (int f = 0; f < s->base.n; f++) {
-      files[0] = &s->base.at[f];
+      files[0] = &s->base.input[f];
       if (strchr(s->set[i].name, '.') || !sweep_has_param(files, 1, s->set[i].name)) continue;
       out[n++] = s->set[i];
       break;
@@ -68,7 +68,7 @@ static size_t gather_settings(const tf_sweep *s, const tf_ynode *section, tf_set
   for (size_t k = 0; over && over->kind == TF_Y_MAP && k < over->n; k++)
     for (int f = 0; f < s->base.n; f++) {
       const char *name = over->pairs[k].key->text, *value = first_value(over->pairs[k].value);
-      files[0] = &s->base.at[f];
+      files[0] = &s->base.input[f];
       if (!value || strchr(name, '.') || !sweep_has_param(files, 1, name)) continue;
       out[n++] = (tf_setting){name, value};
       break;
@@ -85,7 +85,7 @@ static bool read_section(tf_sweep *s, const tf_ynode *node, tf_diags *d) {
   tf_setting *set = TF_ARRAY(s->arena, tf_setting, s->n_set + (over ? over->n + 1 : 1));
   if (!files.map || !files.shared || !set) return tf_no_memory(&r);
   for (int i = 0; i < s->base.n; i++) {
-    const sweep_input *b = &s->base.at[i];
+    const sweep_input *b = &s->base.input[i];
     if (!b->params) continue;
     files.map[files.n] = b->params;
     files.shared[files.n++] = !b->arch && !b->workload && !b->mapping;
@@ -98,8 +98,9 @@ static bool read_section(tf_sweep *s, const tf_ynode *node, tf_diags *d) {
 static void drop_section(tf_sweep *s) {
   int n = 0;
   for (int i = 0; i < s->base.n; i++) {
-    const sweep_input *in = &s->base.at[i];
-    if (in->params || in->arch || in->workload || in->mapping || !in->sweep) s->base.at[n++] = *in;
+    const sweep_input *in = &s->base.input[i];
+    if (in->params || in->arch || in->workload || in->mapping || !in->sweep)
+      s->base.input[n++] = *in;
   }
   s->base.n = n;
 }

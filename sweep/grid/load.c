@@ -76,15 +76,15 @@ static bool has_section(const sweep_input *in, const char *key) {
 
 static bool read_listed(list_reader *l, const char *path, const sweep_pattern *from) {
   for (int i = 0; i < l->out->n; i++) {
-    if (strcmp(l->out->at[i].path, path) != 0) continue;
+    if (strcmp(l->out->input[i].path, path) != 0) continue;
     tf_fail(l->d, from->at, TF_E_DUP, "'%.120s' is listed twice", path);
-    tf_note(l->d, l->out->at[i].at, "first listed here");
+    tf_note(l->d, l->out->input[i].at, "first listed here");
     return false;
   }
   const char *full = join_path(l->s->arena, l->folder, path);
   if (full && access(full, R_OK) != 0)
     return tf_fail(l->d, from->at, TF_E_IO, "cannot read '%.160s': %s", full, strerror(errno));
-  sweep_input *in = &l->out->at[l->out->n];
+  sweep_input *in = &l->out->input[l->out->n];
   *in = (sweep_input){.at = from->at, .weight = from->weight};
   if (!sweep_input_read(l->s, l->folder, path, in, l->d)) return false;
   l->out->n++;
@@ -99,18 +99,18 @@ static bool read_pattern(list_reader *l, const sweep_pattern *p) {
   if (paths.n == 0) return tf_fail(l->d, p->at, TF_E_IO, "no file is named like '%.120s'", p->text);
   sweep_input *room = TF_ARRAY(l->s->arena, sweep_input, (size_t)(l->out->n + paths.n));
   if (!room) return tf_out_of_memory(l->d);
-  if (l->out->n) memcpy(room, l->out->at, (size_t)l->out->n * sizeof *room);
-  l->out->at = room;
+  if (l->out->n) memcpy(room, l->out->input, (size_t)l->out->n * sizeof *room);
+  l->out->input = room;
   bool ok = true;
   for (int i = 0; i < paths.n; i++)
-    ok = read_listed(l, paths.at[i], p) && ok;
+    ok = read_listed(l, paths.path[i], p) && ok;
   return ok;
 }
 
 static bool read_list(list_reader l, const sweep_patterns *patterns) {
   bool ok = true;
   for (int i = 0; i < patterns->n; i++)
-    ok = read_pattern(&l, &patterns->at[i]) && ok;
+    ok = read_pattern(&l, &patterns->pattern[i]) && ok;
   return ok;
 }
 
@@ -119,7 +119,7 @@ static bool check_section(const tf_sweep *s, const char *key, const char *list,
                           const sweep_patterns *patterns, tf_diags *d) {
   const sweep_input *there = NULL;
   for (int i = 0; i < s->base.n; i++)
-    if (has_section(&s->base.at[i], key)) there = &s->base.at[i];
+    if (has_section(&s->base.input[i], key)) there = &s->base.input[i];
   if (there && patterns->n) {
     tf_fail(d, patterns->key, TF_E_DUP, "'%s' are listed, and '%.80s' has a section '%s', too",
             list, there->path, key);
@@ -134,7 +134,7 @@ static bool check_mapping(const tf_sweep *s, tf_diags *d) {
   tf_sweep_method m = s->section.method;
   bool there = s->mappings.n > 0;
   for (int i = 0; i < s->base.n; i++)
-    there |= s->base.at[i].mapping;
+    there |= s->base.input[i].mapping;
   if (m == TF_SWEEP_EVAL && !there)
     return tf_fail(d, s->section.method_at, TF_E_MISSING,
                    "eval needs 'mappings', or a file with a section 'mapping'");
@@ -162,7 +162,7 @@ static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, i
   *out = TF_ARRAY(s->arena, tf_sweep_file, (size_t)from->n + 1);
   if (!*out) return false;
   for (int i = 0; i < from->n; i++) {
-    const sweep_input *in = &from->at[i];
+    const sweep_input *in = &from->input[i];
     if (!has_section(in, key)) continue;
     const char *name = title(in, key);
     (*out)[(*n)++] = (tf_sweep_file){name      ? name
@@ -173,8 +173,8 @@ static bool name_files(tf_sweep *s, const sweep_inputs *list, const char *key, i
   for (int i = 0; i < *n; i++) {
     bool twice = false;
     for (int k = 0; k < *n; k++)
-      twice |=
-          k != i && title(&from->at[k], key) && !strcmp(title(&from->at[k], key), (*out)[i].name);
+      twice |= k != i && title(&from->input[k], key) &&
+               !strcmp(title(&from->input[k], key), (*out)[i].name);
     if (twice) (*out)[i].name = (*out)[i].file;
   }
   return true;
@@ -186,17 +186,17 @@ static const sweep_input *lacks(const tf_sweep *s, const sweep_inputs *list, con
   const sweep_input **files = TF_ARRAY(s->arena, const sweep_input *, (size_t)s->base.n + 1);
   if (!files) return NULL;
   for (int i = 0; i < s->base.n; i++)
-    files[i] = &s->base.at[i];
+    files[i] = &s->base.input[i];
   for (int k = 0; k < list->n; k++) {
-    files[s->base.n] = &list->at[k];
-    if (!sweep_has_param(files, s->base.n + 1, name)) return &list->at[k];
+    files[s->base.n] = &list->input[k];
+    if (!sweep_has_param(files, s->base.n + 1, name)) return &list->input[k];
   }
-  return list->n == 0 && !sweep_has_param(files, s->base.n, name) ? &s->base.at[0] : NULL;
+  return list->n == 0 && !sweep_has_param(files, s->base.n, name) ? &s->base.input[0] : NULL;
 }
 
 static bool some_has(const sweep_inputs *list, const char *name) {
   for (int i = 0; i < list->n; i++)
-    if (sweep_file_has(&list->at[i], name)) return true;
+    if (sweep_file_has(&list->input[i], name)) return true;
   return false;
 }
 
@@ -207,9 +207,9 @@ static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
   if (!strncmp(o->name, "workload.", 9)) return true;
   if (!strncmp(o->name, "arch.", 5) || some_has(&s->archs, o->name)) return false;
   for (int i = 0; i < s->base.n; i++) {
-    if (!sweep_file_has(&s->base.at[i], o->name)) continue;
-    in_base |= s->base.at[i].workload;
-    with_arch |= s->base.at[i].arch;
+    if (!sweep_file_has(&s->base.input[i], o->name)) continue;
+    in_base |= s->base.input[i].workload;
+    with_arch |= s->base.input[i].arch;
   }
   return some_has(&s->workloads, o->name) || (in_base && !with_arch);
 }
@@ -227,7 +227,7 @@ static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_inp
   tf_near near = tf_near_start(name, strlen(name));
   offer_params(where, &near);
   for (int i = 0; i < s->base.n; i++)
-    if (where != &s->base.at[i]) offer_params(&s->base.at[i], &near);
+    if (where != &s->base.input[i]) offer_params(&s->base.input[i], &near);
   tf_fail(d, o->at, TF_E_NAME, "'%.80s' has no param '%.60s'%s", where->path, o->name,
           tf_near_text(&near, hint, sizeof hint));
 }
@@ -372,7 +372,7 @@ static bool check_settings(const tf_sweep *s, tf_diags *d) {
   int k = 0;
   for (int l = 0; l < 4; l++)
     for (int i = 0; i < all[l]->n; i++)
-      files[k++] = &all[l]->at[i];
+      files[k++] = &all[l]->input[i];
   bool ok = true;
   for (size_t i = 0; i < s->n_set; i++) {
     char hint[80];

@@ -5,7 +5,7 @@
 
 typedef struct {
   int n;
-  const char **at; /* relative to the folder, sorted */
+  const char **path; /* relative to the folder, sorted */
 } sweep_paths;
 
 /* A text without * ? [ is taken literally, whether or not the file exists.  False: out of memory.

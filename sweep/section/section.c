@@ -84,11 +84,11 @@ static bool read_patterns(tf_reader *r, const tf_ynode *node, bool weighed, swee
   size_t n = count(node);
   bool ok = true;
   out->key = node->at;
-  out->at = TF_ARRAY(r->arena, sweep_pattern, n + 1);
-  if (!out->at) return tf_no_memory(r);
+  out->pattern = TF_ARRAY(r->arena, sweep_pattern, n + 1);
+  if (!out->pattern) return tf_no_memory(r);
   if (n == 0) return tf_fail(r->diags, node->at, TF_E_MISSING, "at least one file is needed");
   for (size_t i = 0; i < n; i++) {
-    sweep_pattern *p = &out->at[out->n++];
+    sweep_pattern *p = &out->pattern[out->n++];
     const tf_ynode *one = item(node, i);
     p->weight = 1;
     ok = (weighed && one->kind == TF_Y_MAP ? read_weighed(r, one, p)

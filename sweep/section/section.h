@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
   int n;
-  sweep_pattern *at;
+  sweep_pattern *pattern;
   tf_loc key; /* place of the list */
 } sweep_patterns;
 

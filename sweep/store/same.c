@@ -92,7 +92,7 @@ static const sweep_input *input_at(const tf_sweep *w, const char *role, int numb
                              : !strcmp(role, "architecture") ? &w->archs
                              : !strcmp(role, "workload")     ? &w->workloads
                                                              : &w->mappings;
-  return number >= 0 && number < list->n ? &list->at[number] : NULL;
+  return number >= 0 && number < list->n ? &list->input[number] : NULL;
 }
 
 static void compare_file(teller *t, const sweep_input *in, const char *file, const char *sha,

@@ -81,9 +81,9 @@ static bool put_file(writer *w, const char *role, int number, const sweep_input 
 /* The file of a list, or the one of the command line that has the section. */
 static const sweep_input *input_of(const tf_sweep *s, const sweep_inputs *list,
                                    const tf_sweep_file *f, int i) {
-  if (list->n) return &list->at[i];
+  if (list->n) return &list->input[i];
   for (int k = 0; k < s->base.n; k++)
-    if (s->base.at[k].path == f->file) return &s->base.at[k];
+    if (s->base.input[k].path == f->file) return &s->base.input[k];
   return NULL;
 }
 
@@ -105,7 +105,7 @@ static bool put_files(tf_db *db, const tf_sweep *sweep, tf_diags *d) {
               tf_db_insert(db, "INSERT OR IGNORE INTO", "texts", d)};
   bool ok = w.file && w.text;
   for (int i = 0; ok && i < sweep->base.n; i++)
-    ok = put_file(&w, "common", i, &sweep->base.at[i], NULL);
+    ok = put_file(&w, "common", i, &sweep->base.input[i], NULL);
   ok = ok && put_list(&w, sweep, "architecture", &sweep->archs) &&
        put_list(&w, sweep, "workload", &sweep->workloads) &&
        put_list(&w, sweep, "mapping", &sweep->mappings);

@@ -17,7 +17,7 @@ static void check(const sweep_section *s) {
   for (int i = 0; i < s->n_where; i++)
     sweep_expr_holds(s->where[i].expr, first);
   for (int i = 0; i < s->workloads.n; i++)
-    if (!(s->workloads.at[i].weight > 0)) abort();
+    if (!(s->workloads.pattern[i].weight > 0)) abort();
 }
 
 static void read_section(tf_arena *a, const tf_ynode *root, tf_diags *d) {

@@ -474,35 +474,35 @@ static void check_order(void) {
   test_case e = {0};
   case_read(&e, chain);
   ir_program *p = lower_kernel(e.tree, &lane_target, NULL, e.d);
-  ir_watch *w = p ? ir_watch_new(p) : NULL;
+  ir_races *w = p ? ir_race_new(p) : NULL;
   const int buffer = p ? p->buffer_of[p->tree->workload->ops[0].out] : 0;
-  const ir_who block = ir_who_of(0, IR_BLOCK, 0), warp = ir_who_of(block, IR_WARP, 0),
-               other = ir_who_of(block, IR_WARP, 1);
-  const ir_who a = ir_who_of(warp, IR_LANE, 0), b = ir_who_of(warp, IR_LANE, 1),
-               c = ir_who_of(other, IR_LANE, 0);
+  const ir_step_id block = ir_step_id_of(0, IR_BLOCK, 0), warp = ir_step_id_of(block, IR_WARP, 0),
+                   other = ir_step_id_of(block, IR_WARP, 1);
+  const ir_step_id a = ir_step_id_of(warp, IR_LANE, 0), b = ir_step_id_of(warp, IR_LANE, 1),
+                   c = ir_step_id_of(other, IR_LANE, 0);
   if (CHECK(w != NULL)) {
-    CHECK(!ir_watch_touch(w, buffer, 0, true, block) &&
-          !ir_watch_touch(w, buffer, 0, true, a)); /* a is of the block */
-    CHECK(ir_watch_touch(w, buffer, 0, false, b) && ir_watch_touch(w, buffer, 0, true, b));
-    ir_watch_meet(w, IR_LANE, a);
-    CHECK(!ir_watch_touch(w, buffer, 0, false, b) &&
-          ir_watch_touch(w, buffer, 0, false, c)); /* of another warp */
-    ir_watch_meet(w, IR_WARP, warp);
-    CHECK(!ir_watch_touch(w, buffer, 0, false, c) && !ir_watch_touch(w, buffer, 0, false, a));
-    CHECK(ir_watch_touch(w, buffer, 0, true, a) &&
-          ir_watch_touch(w, buffer, 0, true, b)); /* both have read it */
-    ir_watch_meet(w, IR_LANE, b);
-    CHECK(ir_watch_touch(w, buffer, 0, true, a)); /* the other warp has, too */
-    ir_watch_meet(w, IR_WARP, other);
-    CHECK(!ir_watch_touch(w, buffer, 0, true, a));
-    CHECK(!ir_watch_send(w, 0, a, buffer, 1, buffer, 0));
-    CHECK(ir_watch_touch(w, buffer, 0, true, a) &&
-          !ir_watch_touch(w, buffer, 0, false, a)); /* what a copy reads */
-    CHECK(ir_watch_touch(w, buffer, 1, true, a) &&
-          ir_watch_touch(w, buffer, 1, false, a)); /* and fills */
-    CHECK_I64(ir_watch_under_way(w), buffer);
+    CHECK(!ir_race_access(w, buffer, 0, true, block) &&
+          !ir_race_access(w, buffer, 0, true, a)); /* a is of the block */
+    CHECK(ir_race_access(w, buffer, 0, false, b) && ir_race_access(w, buffer, 0, true, b));
+    ir_race_sync(w, IR_LANE, a);
+    CHECK(!ir_race_access(w, buffer, 0, false, b) &&
+          ir_race_access(w, buffer, 0, false, c)); /* of another warp */
+    ir_race_sync(w, IR_WARP, warp);
+    CHECK(!ir_race_access(w, buffer, 0, false, c) && !ir_race_access(w, buffer, 0, false, a));
+    CHECK(ir_race_access(w, buffer, 0, true, a) &&
+          ir_race_access(w, buffer, 0, true, b)); /* both have read it */
+    ir_race_sync(w, IR_LANE, b);
+    CHECK(ir_race_access(w, buffer, 0, true, a)); /* the other warp has, too */
+    ir_race_sync(w, IR_WARP, other);
+    CHECK(!ir_race_access(w, buffer, 0, true, a));
+    CHECK(!ir_race_copy(w, 0, a, buffer, 1, buffer, 0));
+    CHECK(ir_race_access(w, buffer, 0, true, a) &&
+          !ir_race_access(w, buffer, 0, false, a)); /* what a copy reads */
+    CHECK(ir_race_access(w, buffer, 1, true, a) &&
+          ir_race_access(w, buffer, 1, false, a)); /* and fills */
+    CHECK_I64(ir_race_pending(w), buffer);
   }
-  ir_watch_free(w);
+  ir_race_free(w);
   ir_free(p);
   case_drop(&e);
 }

@@ -30,7 +30,7 @@ typedef struct {
 static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
-    tf_ival a = r->now[r->f->dim_from[o] + i],
+    tf_ival a = r->range[r->f->dim_from[o] + i],
             b = tf_dim_range(&t->ev, o, op->dims[i], n, t->digits);
     tf_range_from from = tf_range_source(r->f, o, op->dims[i], n);
     t->intervals++;
@@ -60,7 +60,7 @@ static void hold_needed(tf_ranges *r, int o, int i, int n, tf_ival needed) {
   const int home = r->f->home_scope[r->f->wl->ops[o].out], up = tree->nodes[n].parent;
   if (up < 0 || tree->nodes[up].kind != TF_SCOPE || !tf_is_above(r->f, home, up) || needed.len <= 0)
     return;
-  const tf_ival made = tf_common_part(needed, r->now[r->f->dim_from[o] + i]);
+  const tf_ival made = tf_common_part(needed, r->range[r->f->dim_from[o] + i]);
   t->needed++;
   if (made.len == needed.len) return;
   if (t->odd++ < 4) printf("op %d, dim %d, node %d: not all made that is needed\n", o, i, n);

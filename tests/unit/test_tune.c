@@ -520,13 +520,13 @@ static void test_ridge(void) {
 /* ---- taught: what other workloads say of a kernel decides the order ------------------------- */
 /* Kernels of two workloads, whose time is that predicted times 2^(slope feature); their units
  * differ. */
-static int lessons_with(double slope, int feature, lesson_told *out, int n) {
+static int lessons_with(double slope, int feature, lesson_measured *out, int n) {
   tf_rng rng = tf_rng_new(5, 5);
   for (int k = 0; k < n; k++) {
-    out[k] = (lesson_told){.of = k * 2 / n};
+    out[k] = (lesson_measured){.workload = k * 2 / n};
     for (int i = 0; i < LESSON_FEATURES; i++)
       out[k].x[i] = 2 * tf_rng_unit(&rng);
-    out[k].off = (out[k].of ? 7 : -20) + slope * out[k].x[feature];
+    out[k].log2_error = (out[k].workload ? 7 : -20) + slope * out[k].x[feature];
   }
   return n;
 }
@@ -549,32 +549,32 @@ static bool told_by_row(void *ctx, const int32_t *row, lesson *out) {
  * run's times, 0: none is told. */
 static void test_taught(const tf_spec *s, double slope, double *feature, double here) {
   enum { N = 200, ASKED = 30 };
-  static lesson_told told[N];
+  static lesson_measured told[N];
   tf_diags *d = tf_diags_new();
   tune_space *space = tune_space_new(s->arch, s->workload, 2, isas, NULL, d);
   if (!CHECK(space)) return;
-  tune_world w = {.s = space,
-                  .arena = tf_arena_new(),
-                  .rng = tf_rng_new(3, 3),
-                  .model = first_decision,
-                  .kernel = first_decision,
-                  .lesson = told_by_row,
-                  .ctx = space,
-                  .n_before = slope != 0 ? lessons_with(slope, 3, told, N) : 0,
-                  .before = told};
-  void *state = tune_way_taught.make(&w);
+  tune_context w = {.s = space,
+                    .arena = tf_arena_new(),
+                    .rng = tf_rng_new(3, 3),
+                    .model = first_decision,
+                    .kernel = first_decision,
+                    .lesson = told_by_row,
+                    .ctx = space,
+                    .n_prior = slope != 0 ? lessons_with(slope, 3, told, N) : 0,
+                    .prior = told};
+  void *state = tune_strategy_taught.make(&w);
   int32_t *row = TF_ARRAY(w.arena, int32_t, (size_t)space->space.n);
   if (!CHECK(state && row)) return;
   double last = 0;
   for (int k = 0; k < ASKED; k++) {
     lesson l;
-    if (!CHECK(tune_way_taught.ask(state, row)) || !told_by_row(space, row, &l)) break;
+    if (!CHECK(tune_strategy_taught.ask(state, row)) || !told_by_row(space, row, &l)) break;
     feature[k] = l.x[3];
     if (slope > 0 && here == 0)
       CHECK(k == 0 || l.x[3] >= last); /* the least first, as these take least */
     if (slope < 0 && here == 0) CHECK(k == 0 || l.x[3] <= last);
     last = l.x[3];
-    if (here != 0) tune_way_taught.tell(state, row, 1e-6 * exp2(here * l.x[3]));
+    if (here != 0) tune_strategy_taught.tell(state, row, 1e-6 * exp2(here * l.x[3]));
   }
   tf_arena_free(w.arena);
   tune_space_free(space);
@@ -609,7 +609,7 @@ static void test_lessons(const tf_spec *s, const char *store) {
   tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
   tune_store *db = tune_store_open(store, true, d);
   const tune_kernel here = {"test", "none", ""}, elsewhere = {"other", "none", ""};
-  lesson_told *told = NULL;
+  lesson_measured *told = NULL;
   int n = 0, ran = 0, later = 0, none = 1;
   for (int k = 0; t && k < t->n; k++)
     ran += t->trials[k].timing.verdict == TF_TUNE_RAN && !t->trials[k].same;
@@ -619,9 +619,9 @@ static void test_lessons(const tf_spec *s, const char *store) {
   CHECK(tune_store_lessons(db, run, &here, a, &n, &told, d));
   CHECK_I64(n, ran);
   for (int k = 0; k < n; k++)
-    CHECK(told[k].off < 0 && told[k].off > -60 && fabs(told[k].x[2] - log2(16 * 16 * 12)) < 1e-6 &&
-          told[k].of >= told[0].of);
-  CHECK(n > 2 && told[n - 1].of == told[0].of + 1); /* two instruction sets */
+    CHECK(told[k].log2_error < 0 && told[k].log2_error > -60 &&
+          fabs(told[k].x[2] - log2(16 * 16 * 12)) < 1e-6 && told[k].workload >= told[0].workload);
+  CHECK(n > 2 && told[n - 1].workload == told[0].workload + 1); /* two instruction sets */
   CHECK(tune_store_lessons(db, run, &elsewhere, a, &none, &told, d));
   CHECK_I64(none, 0);
 
@@ -664,11 +664,11 @@ static void test_every(const tf_spec *s) {
   tf_diags *d = tf_diags_new();
   tune_space *space = tune_space_new(s->arch, s->workload, 2, isas, NULL, d);
   if (!CHECK(space)) return;
-  tune_world w = {.s = space,
-                  .arena = tf_arena_new(),
-                  .rng = tf_rng_new(3, 3),
-                  .model = any_cycles,
-                  .ctx = NULL};
+  tune_context w = {.s = space,
+                    .arena = tf_arena_new(),
+                    .rng = tf_rng_new(3, 3),
+                    .model = any_cycles,
+                    .ctx = NULL};
   w.kernel = any_cycles;
   const tune_strategy *way = tune_strategy_named("p");
   void *state = way ? way->make(&w) : NULL;

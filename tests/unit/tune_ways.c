@@ -69,7 +69,7 @@ typedef struct {
   const char *what, *folder, *table, *strategy; /* strategy: this one alone; NULL: all */
   const char *teach, *lessons;
   int n_before;
-  lesson_told *before; /* [n_before] what the file of lessons has */
+  lesson_measured *before; /* [n_before] what the file of lessons has */
   tf_text constraints;
   tf_spec *spec;
   tf_diags *d;
@@ -307,15 +307,15 @@ static void walk(job *j, const tune_strategy *way, int seed, double best[KERNELS
       .j = j, .s = s, .least = INFINITY, .best = best, .seen = calloc((size_t)j->n, sizeof(bool))};
   tf_space_kind kind;
   if (s && j->sample && !restrict_to(j, s, &kind)) j->lacking = true;
-  tune_world w = {.s = s,
-                  .arena = tf_arena_new(),
-                  .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
-                  .model = j->sample ? sample_model : model,
-                  .kernel = j->sample ? sample_kernel : kernel,
-                  .lesson = lesson_of_row,
-                  .ctx = s,
-                  .n_before = j->n_before,
-                  .before = j->before};
+  tune_context w = {.s = s,
+                    .arena = tf_arena_new(),
+                    .rng = tf_rng_new((uint64_t)seed, 0x74756e65),
+                    .model = j->sample ? sample_model : model,
+                    .kernel = j->sample ? sample_kernel : kernel,
+                    .lesson = lesson_of_row,
+                    .ctx = s,
+                    .n_prior = j->n_before,
+                    .prior = j->before};
   void *state = s && r.seen && !j->lacking ? way->make(&w) : NULL;
   const size_t width = s ? (size_t)s->space.n : 0;
   int32_t *rows = calloc(BATCH * width + 1, sizeof *rows);
@@ -550,20 +550,21 @@ static bool read_table(job *j) {
 }
 
 /* Reads a line of --teach; `last` and `of`: the case of the line before, and its number. */
-static bool read_lesson(char *line, char *last, size_t size, int of, lesson_told *out) {
+static bool read_lesson(char *line, char *last, size_t size, int of, lesson_measured *out) {
   double us, cycles;
   int at = 0;
   char *comma = strchr(line, ',');
   if (!comma || sscanf(comma, ",%*8[0-9a-f],%lf,%lf%n", &us, &cycles, &at) != 2) return false;
   *comma = 0;
-  *out = (lesson_told){.of = of + (strcmp(last, line) != 0), .off = log2(us / cycles)};
+  *out = (lesson_measured){.workload = of + (strcmp(last, line) != 0),
+                           .log2_error = log2(us / cycles)};
   snprintf(last, size, "%s", line);
   char *next = comma + at;
   for (int i = 0; i < LESSON_FEATURES; i++) {
     if (*next != ',') return false;
     out->x[i] = strtod(next + 1, &next);
   }
-  return !*next && isfinite(out->off);
+  return !*next && isfinite(out->log2_error);
 }
 
 static bool read_lessons(job *j) {
@@ -575,7 +576,7 @@ static bool read_lessons(job *j) {
   bool ok = text && j->before;
   for (char *line = ok ? strtok_r(text, "\n", &next) : NULL; ok && line;
        line = strtok_r(NULL, "\n", &next)) {
-    const int of = j->n_before ? j->before[j->n_before - 1].of : 0;
+    const int of = j->n_before ? j->before[j->n_before - 1].workload : 0;
     ok = read_lesson(line, last, sizeof last, of, &j->before[j->n_before]);
     j->n_before += ok;
   }

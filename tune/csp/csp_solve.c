@@ -20,7 +20,8 @@ typedef struct {
 typedef struct {
   const csp *s;
   tf_arena *arena;
-  level *at; /* [room] a stack on the heap, as a user's system may be thousands of choices deep */
+  level
+      *stack; /* [room] a stack on the heap, as a user's system may be thousands of choices deep */
   int depth, room;
   tf_rng *rng;
   int64_t steps;
@@ -43,11 +44,11 @@ static level *push(walk *w) {
     level *more = TF_ARRAY(w->arena, level, (size_t)w->room * 2 + 16);
     w->no_memory |= !more;
     if (!more) return NULL;
-    if (w->room) memcpy(more, w->at, (size_t)w->room * sizeof *more);
-    w->at = more;
+    if (w->room) memcpy(more, w->stack, (size_t)w->room * sizeof *more);
+    w->stack = more;
     w->room = w->room * 2 + 16;
   }
-  level *l = &w->at[w->depth];
+  level *l = &w->stack[w->depth];
   if (!l->state.left && !csp_state_new(w->s, w->arena, &l->state)) {
     w->no_memory = true;
     return NULL;
@@ -121,7 +122,7 @@ static void begin_walk(walk *w, const csp_state *from) {
   if (!csp_propagate_all(w->s, &root->state)) return;
   enter(w, root);
   while (w->depth && !w->stop && !w->no_memory) {
-    if (w->at[w->depth - 1].tried == w->at[w->depth - 1].n) {
+    if (w->stack[w->depth - 1].tried == w->stack[w->depth - 1].n) {
       w->depth--;
       continue;
     }

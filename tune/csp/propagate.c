@@ -109,17 +109,17 @@ static int64_t times(int64_t a, int64_t b) {
 static int64_t plus(int64_t a, int64_t b) { return a > CSP_MOST - b ? CSP_MOST : a + b; }
 static bool fixed(const csp_state *st, int v) { return st->left[v].lo == st->left[v].hi; }
 
-/* Whether v may be x times some value of lo .. hi.  other >= 0: that value is the product of `rest`
- * and this variable. */
+/* Whether v may be x times some value of lo .. hi.  cofactor >= 0: that value is the product of
+ * `rest` and this variable. */
 typedef struct {
   int64_t lo, hi, rest;
-  int other;
+  int cofactor;
 } factor;
 
 static bool wants(const csp *s, const csp_state *st, int64_t w, int64_t x, const factor *f) {
   if (w % x != 0 || w / x < f->lo || w / x > f->hi) return false;
-  if (f->other < 0) return true;
-  return w / x % f->rest == 0 && csp_has(s, st, f->other, w / x / f->rest);
+  if (f->cofactor < 0) return true;
+  return w / x % f->rest == 0 && csp_has(s, st, f->cofactor, w / x / f->rest);
 }
 
 static bool can_be(const csp *s, const csp_state *st, int v, int64_t x, const factor *f) {
@@ -146,9 +146,9 @@ static factor beside(const csp_state *st, const csp_rule *r, int k) {
     if (l->lo == l->hi)
       f.rest = times(f.rest, l->lo);
     else
-      f.other = r->list[i], open++;
+      f.cofactor = r->list[i], open++;
   }
-  if (open != 1) f.other = -1;
+  if (open != 1) f.cofactor = -1;
   return f;
 }
 

@@ -18,10 +18,10 @@ typedef struct {
 
 /* One that was measured. */
 typedef struct {
-  int of;     /* those of one number are of one workload, one after the other */
-  double off; /* log2 of its time, in any unit, over what is predicted */
+  int workload;      /* those of one number are of one workload, one after the other */
+  double log2_error; /* log2 of its time, in any unit, over what is predicted */
   double x[LESSON_FEATURES];
-} lesson_told;
+} lesson_measured;
 
 /* inner: tf_emit_cycles.  False: the mapping does not fit, or memory ran out. */
 bool lesson_of(const tf_tree *t, const tf_choices *c, double inner, lesson *out);

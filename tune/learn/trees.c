@@ -16,7 +16,7 @@ trees *trees_new(tf_arena *a, int n_features) {
 static double ask_one(const trees_node *tree, const double *x) {
   int k = 0;
   while (tree[k].feature >= 0)
-    k = 2 * k + (x[tree[k].feature] <= tree[k].at ? 1 : 2);
+    k = 2 * k + (x[tree[k].feature] <= tree[k].threshold ? 1 : 2);
   return tree[k].value;
 }
 
@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct {
   int feature;
-  double at, gain;
+  double threshold, gain;
 } cut;
 
 static double x_of(const grower *g, int row, int f) {
@@ -83,11 +83,11 @@ static cut best_cut(const grower *g, const int *row, int n) {
 
 static void grow(const grower *g, int node, int *row, int n, int depth) {
   const cut c = depth < TREES_DEPTH && n >= 2 * LEAF_LEAST ? best_cut(g, row, n) : (cut){-1, 0, 0};
-  g->tree[node] = (trees_node){c.feature, c.at, c.feature < 0 ? sum_of(g, row, n) / n : 0};
+  g->tree[node] = (trees_node){c.feature, c.threshold, c.feature < 0 ? sum_of(g, row, n) / n : 0};
   if (c.feature < 0) return;
   sort_by(g, row, n, c.feature);
   int left = 0;
-  while (left < n && x_of(g, row[left], c.feature) <= c.at)
+  while (left < n && x_of(g, row[left], c.feature) <= c.threshold)
     left++;
   grow(g, 2 * node + 1, row, left, depth + 1);
   grow(g, 2 * node + 2, row + left, n - left, depth + 1);

@@ -7,9 +7,9 @@
 enum { TREES_MOST = 40, TREES_DEPTH = 4, TREES_NODES = 1 << (TREES_DEPTH + 1) };
 
 typedef struct {
-  int feature;  /* -1: a leaf */
-  double at;    /* rows with values <= at go left: node 2 k + 1, the others to 2 k + 2 */
-  double value; /* of a leaf */
+  int feature;      /* -1: a leaf */
+  double threshold; /* rows with values <= threshold go left: node 2 k + 1, the others to 2 k + 2 */
+  double value;     /* of a leaf */
 } trees_node;
 
 typedef struct {

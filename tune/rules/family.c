@@ -36,7 +36,7 @@ static bool alike(const tf_instr *a, const tf_instr *b) {
 
 /* The memories between the outermost and the units that sources are read from. */
 static void find_scopes(rule_family *f) {
-  const tf_instr *in = f->of[0];
+  const tf_instr *in = f->instr[0];
   for (int l = 1; l < in->below; l++) {
     bool any = false;
     for (int k = 0; k + 1 < in->n_operands; k++)
@@ -51,10 +51,10 @@ void rules_find_family(rules *r) {
     int dim[TF_INSTR_LOOPS];
     bool sum[TF_INSTR_LOOPS];
     const tf_instr *in = &r->spec->instrs[i];
-    if ((f->n && !alike(f->of[0], in)) || !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum))
+    if ((f->n && !alike(f->instr[0], in)) || !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum))
       continue;
     if (f->n && memcmp(dim, f->dim, (size_t)in->n_loops * sizeof *dim) != 0) continue;
-    f->of[f->n++] = in;
+    f->instr[f->n++] = in;
   }
   if (f->n) find_scopes(f);
 }
@@ -65,7 +65,7 @@ static int sizes_of(const rule_family *f, int loop, int64_t out[RULE_FAMILY]) {
   int n = 0;
   for (int i = 0; i < f->n; i++) {
     int at = 0;
-    const int64_t x = f->of[i]->size[loop];
+    const int64_t x = f->instr[i]->size[loop];
     while (at < n && out[at] < x)
       at++;
     if (at < n && out[at] == x) continue;
@@ -81,8 +81,8 @@ static int64_t points_of(const rule_family *f) {
   int64_t all = 0;
   for (int i = 0; i < f->n; i++) {
     int64_t points = 1;
-    for (int k = 0; k < f->of[i]->n_loops; k++)
-      points *= f->of[i]->size[k];
+    for (int k = 0; k < f->instr[i]->n_loops; k++)
+      points *= f->instr[i]->size[k];
     if (i && points != all) return 0;
     all = points;
   }
@@ -92,7 +92,7 @@ static int64_t points_of(const rule_family *f) {
 /* Whether sizes of the family, taken loop by loop, give as many points only where they are one of
  * its instructions: then the product says which there are. */
 static bool product_says_all(const rule_family *f, int64_t points) {
-  const int loops = f->of[0]->n_loops;
+  const int loops = f->instr[0]->n_loops;
   int64_t size[TF_INSTR_LOOPS][RULE_FAMILY], tuples = 1, right = 0;
   int n[TF_INSTR_LOOPS];
   for (int k = 0; k < loops; k++) {
@@ -136,7 +136,7 @@ static void multiply(rules *r, const rule_stage *prefix, int64_t points) {
   char name[RULE_NAME], what[4 * RULE_NAME];
   int all = f->size[0];
   snprintf(name, sizeof name, "_%.40s", r->sys.wl->dims[f->dim[0]].name);
-  for (int k = 1; k + 1 < f->of[0]->n_loops && !r->sys.bad; k++) {
+  for (int k = 1; k + 1 < f->instr[0]->n_loops && !r->sys.bad; k++) {
     snprintf(what, sizeof what, "%s_%s_%.40s", name, prefix->name, r->sys.wl->dims[f->dim[k]].name);
     r->sys.too_long |= strlen(what) >= sizeof name;
     r->sys.bad |= r->sys.too_long;
@@ -147,16 +147,16 @@ static void multiply(rules *r, const rule_stage *prefix, int64_t points) {
     all = both;
   }
   rule_add(&r->sys, CSP_PROD, rule_number(&r->sys, points), 2,
-           (int[]){all, f->size[f->of[0]->n_loops - 1]});
+           (int[]){all, f->size[f->instr[0]->n_loops - 1]});
 }
 
 /* Which instruction it is, where no product says so. */
 static void choose(rules *r, const rule_stage *prefix) {
   const rule_family *f = &r->family;
   int list[RULE_FAMILY + 1] = {rule_range(&r->sys, prefix, "_call", true, 0, f->n - 1)};
-  for (int k = 0; k < f->of[0]->n_loops; k++) {
+  for (int k = 0; k < f->instr[0]->n_loops; k++) {
     for (int i = 0; i < f->n; i++)
-      list[1 + i] = rule_number(&r->sys, f->of[i]->size[k]);
+      list[1 + i] = rule_number(&r->sys, f->instr[i]->size[k]);
     rule_add(&r->sys, CSP_SELECT, f->size[k], 1 + f->n, list);
   }
 }
@@ -165,9 +165,9 @@ void rules_add_sizes(rules *r) {
   rule_family *f = &r->family;
   rule_stage prefix = {.n_axes = 0};
   const int64_t points = points_of(f);
-  const bool product = f->of[0]->n_loops > 1 && product_says_all(f, points);
-  prefix_of(f->of[0], &prefix);
-  for (int k = 0; k < f->of[0]->n_loops && !r->sys.bad; k++) {
+  const bool product = f->instr[0]->n_loops > 1 && product_says_all(f, points);
+  prefix_of(f->instr[0], &prefix);
+  for (int k = 0; k < f->instr[0]->n_loops && !r->sys.bad; k++) {
     int64_t value[RULE_FAMILY];
     const int n = sizes_of(f, k, value);
     char what[RULE_NAME];
@@ -182,7 +182,7 @@ void rules_add_sizes(rules *r) {
 }
 
 void rules_call(rules *r, rule_stage *st) {
-  const int loops = r->family.n ? r->family.of[0]->n_loops : 0;
+  const int loops = r->family.n ? r->family.instr[0]->n_loops : 0;
   for (int k = 0; k < st->n_axes; k++)
     for (int i = 0; i < loops; i++)
       if (r->family.dim[i] == st->axis[k].dim) {

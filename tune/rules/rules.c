@@ -18,7 +18,7 @@ static int caches(const tf_arch *a) { return a->n_memories > 2 ? a->n_memories -
 static void cached_stage(rules *r, const rule_stage *root, int position) {
   rule_stage *st = &r->stage[r->n_stages++];
   const tf_op *op = r->op;
-  *st = (rule_stage){.of = (int16_t)op->out};
+  *st = (rule_stage){.tensor = (int16_t)op->out};
   memcpy(st->name, root->name, sizeof st->name);
   strncat(st->name, ".global", sizeof st->name - strlen(st->name) - 1);
   for (int k = 0; k < op->n_dims; k++)
@@ -34,7 +34,7 @@ static void on_cpu(rules *r) {
   rule_stage *st = &r->stage[r->n_stages++];
   const tf_op *op = r->op;
   const bool reuse = op->n_dims > op->n_out_dims;
-  *st = (rule_stage){.of = (int16_t)op->out};
+  *st = (rule_stage){.tensor = (int16_t)op->out};
   r->sys.too_long |= strlen(op->name) + sizeof ".global" > sizeof st->name;
   r->sys.bad |= r->sys.too_long;
   if (r->sys.bad) return;

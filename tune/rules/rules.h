@@ -18,7 +18,7 @@ enum { RULE_FAMILY = 32, RULE_SCOPES = 4, RULE_STAGES = TF_INSTR_OPERANDS * (RUL
 /* Instructions that differ in their sizes alone, and what their loops are of the op. */
 typedef struct {
   int n; /* 0: none computes the op with each of its loops one loop of the op, in whole calls */
-  const tf_instr *of[RULE_FAMILY];
+  const tf_instr *instr[RULE_FAMILY];
   int dim[TF_INSTR_LOOPS]; /* of the workload */
   bool sum[TF_INSTR_LOOPS];
   int size[TF_INSTR_LOOPS]; /* variables */
@@ -34,8 +34,8 @@ typedef struct {
   rule_family family;
   int n_stages;
   rule_stage stage[RULE_STAGES];
-  int position[RULE_STAGES]; /* of each stage but the root: the knob */
-  int at[RULE_STAGES];       /* and the stage in which it is computed */
+  int position[RULE_STAGES];    /* of each stage but the root: the knob */
+  int computed_at[RULE_STAGES]; /* and the stage in which it is computed */
 } rules;
 
 /* family.c: the instructions for the op, their sizes as variables of the system. */

@@ -22,7 +22,7 @@ typedef struct {
   rule_axis axis[RULE_AXES];
   int n_places;                     /* loops behind which another stage can be computed */
   int left[RULE_PLACES][RULE_AXES]; /* what is left of each axis there */
-  int16_t of;                       /* the tensor that it holds, or -1 */
+  int16_t tensor;                   /* the tensor that it holds, or -1 */
 } rule_stage;
 
 typedef struct {
@@ -55,6 +55,6 @@ void rule_innermost(rule_system *r, rule_stage *st);
 int rule_position(rule_system *r, const rule_stage *in, const char *scope);
 /* compute_at: each axis of the stage is what is left of that dim at the chosen place, SELECT. */
 void rule_compute_at(rule_system *r, rule_stage *st, const rule_stage *in, int position);
-/* The divisors of the longest of its axes: what tiles may be told. */
+/* The divisors of the longest of its axes: the lengths that tiles may have. */
 int rule_tile_knob(rule_system *r, const rule_stage *st, const char *what);
 #endif

@@ -13,7 +13,7 @@ static rule_stage *add_stage(rules *r, const char *from, const char *scope, int 
     return &r->stage[0];
   }
   rule_stage *st = &r->stage[r->n_stages++];
-  *st = (rule_stage){.of = (int16_t)tensor};
+  *st = (rule_stage){.tensor = (int16_t)tensor};
   const int n = snprintf(st->name, sizeof st->name, "%s%s%s", from, *scope ? "." : "", scope);
   r->sys.too_long |= n >= (int)sizeof st->name;
   r->sys.bad |= r->sys.too_long;
@@ -40,7 +40,7 @@ static void axes_of_op(rules *r, rule_stage *st, bool sums, bool copy) {
 /* The position of a stage in the stage `in`; `like`: that of another one, or -1. */
 static void put(rules *r, const rule_stage *st, int in, int like, const char *scope) {
   const int k = (int)(st - r->stage);
-  r->at[k] = in;
+  r->computed_at[k] = in;
   r->position[k] = like >= 0 ? r->position[like] : rule_position(&r->sys, &r->stage[in], scope);
 }
 
@@ -48,7 +48,7 @@ static void put(rules *r, const rule_stage *st, int in, int like, const char *sc
  * of each input. Inputs that come through the same memory come at the same place. */
 void rules_prepare(rules *r) {
   const rule_family *f = &r->family;
-  const char *close = memory(r, f->of[0]->below);
+  const char *close = memory(r, f->instr[0]->below);
   char sums[RULE_NAME];
   rules_add_sizes(r);
   add_stage(r, r->op->name, "", r->op->out);
@@ -104,7 +104,7 @@ static int held(rules *r, const rule_stage *st, const int whole[RULE_AXES]) {
   int list[RULE_AXES + 1], n = 0;
   for (int k = 0; k < st->n_axes; k++)
     list[n++] = whole[k];
-  list[n++] = rule_number(&r->sys, r->sys.wl->tensors[st->of].word_bits);
+  list[n++] = rule_number(&r->sys, r->sys.wl->tensors[st->tensor].word_bits);
   const int all = rule_range(&r->sys, st, "_bits", false, 0, CSP_MOST / 16);
   rule_add(&r->sys, CSP_PROD, all, n, list);
   return all;
@@ -163,7 +163,7 @@ void rules_schedule(rules *r) {
     else
       axes_of_op(r, st, k == compute, true);
     if (r->sys.bad) return;
-    rule_compute_at(&r->sys, st, &r->stage[r->at[k]], r->position[k]);
+    rule_compute_at(&r->sys, st, &r->stage[r->computed_at[k]], r->position[k]);
     for (int i = 0; i < st->n_axes; i++)
       whole[i] = st->axis[i].var;
     const int scope = ref ? (k - compute - 1) % per : k - 1;

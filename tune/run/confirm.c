@@ -13,7 +13,7 @@ enum {
 
 typedef struct {
   int n;
-  tune_finalist at[MOST];
+  tune_finalist finalist[MOST];
   tf_emitted *files[MOST];
 } finals;
 
@@ -28,7 +28,7 @@ static bool is_own(const tune_end *e, const tune_finalist *f) { return f->run ==
 
 static bool is_chosen(const finals *f, int no) {
   for (int k = 0; k < f->n; k++)
-    if (f->at[k].no == no) return true;
+    if (f->finalist[k].no == no) return true;
   return false;
 }
 
@@ -45,9 +45,9 @@ static int next_of(const tune_end *e, const finals *f) {
 
 static void choose_own(const tune_end *e, finals *f) {
   const bool first = e->out->n > 0 && e->out->trials[0].timing.verdict == TF_TUNE_RAN;
-  if (first) f->at[f->n++] = (tune_finalist){.run = e->run};
+  if (first) f->finalist[f->n++] = (tune_finalist){.run = e->run};
   for (int k = next_of(e, f); k >= 0 && f->n < OWN; k = next_of(e, f))
-    f->at[f->n++] = (tune_finalist){.run = e->run, .no = k};
+    f->finalist[f->n++] = (tune_finalist){.run = e->run, .no = k};
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -76,10 +76,10 @@ static void emit_own(const tune_end *e, finals *f) {
   const finals chosen = *f;
   f->n = 0;
   for (int k = 0; k < chosen.n; k++) {
-    const tf_trial *t = &e->out->trials[chosen.at[k].no];
+    const tf_trial *t = &e->out->trials[chosen.finalist[k].no];
     tf_emitted *files = kernel_of(e, t->mapping, t->isa, t->text);
     if (files && is_new(f, files)) {
-      f->at[f->n] = chosen.at[k];
+      f->finalist[f->n] = chosen.finalist[k];
       f->files[f->n++] = files;
     } else {
       tf_emitted_free(files);
@@ -97,7 +97,7 @@ static bool add_stored(const tune_end *e, finals *f) {
   tf_emitted *files =
       there && !is_own(e, &who) ? kernel_of(e, best.mapping, best.isa, schedule) : NULL;
   if (files && is_new(f, files)) {
-    f->at[f->n] = who;
+    f->finalist[f->n] = who;
     f->files[f->n++] = files;
     files = NULL;
   }
@@ -117,8 +117,8 @@ static bool time_all(tune_end *e, finals *f) {
   for (int k = 0; k < f->n && !e->gave_up; k++) {
     tf_emitted *files = f->files[k];
     const bool ran = timing[k].verdict == TF_TUNE_RAN && timing[k].seconds > 0;
-    f->at[n] = f->at[k];
-    f->at[n].confirmed = timing[k].seconds;
+    f->finalist[n] = f->finalist[k];
+    f->finalist[n].confirmed = timing[k].seconds;
     f->files[k] = f->files[n];
     f->files[n] = files;
     n += ran;
@@ -131,12 +131,12 @@ static bool time_all(tune_end *e, finals *f) {
 static void note(const tune_end *e, const finals *f) {
   double least = 0;
   for (int k = 0; k < f->n; k++) {
-    if (!is_own(e, &f->at[k])) continue;
-    const double seconds = f->at[k].confirmed;
-    e->out->trials[f->at[k].no].confirmed = seconds;
+    if (!is_own(e, &f->finalist[k])) continue;
+    const double seconds = f->finalist[k].confirmed;
+    e->out->trials[f->finalist[k].no].confirmed = seconds;
     if (least > 0 && seconds >= least) continue;
     least = seconds;
-    e->out->best = f->at[k].no;
+    e->out->best = f->finalist[k].no;
   }
 }
 
@@ -145,13 +145,13 @@ bool tune_confirm(tune_end *e) {
   bool all = false;
   choose_own(e, &f);
   if (!e->o->confirm || f.n == 0) return true;
-  bool ok = tune_store_confirmed(e->store, e->run, f.at, f.n, &all, e->d);
+  bool ok = tune_store_confirmed(e->store, e->run, f.finalist, f.n, &all, e->d);
   if (ok && !all) {
     emit_own(e, &f);
     ok = add_stored(e, &f);
     const int emitted = f.n;
     if (ok && f.n > 1)
-      ok = time_all(e, &f) && tune_store_confirm(e->store, e->run, f.at, f.n, e->d);
+      ok = time_all(e, &f) && tune_store_confirm(e->store, e->run, f.finalist, f.n, e->d);
     for (int k = 0; k < emitted; k++)
       tf_emitted_free(f.files[k]);
   }

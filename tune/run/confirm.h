@@ -20,6 +20,6 @@ typedef struct {
  * each other, keeps the times in the store, and sets the best of `out`.  What the store has of this
  * run's end is not timed again.  False: an error in d, or gave_up. */
 bool tune_confirm(tune_end *e);
-/* The source of a kernel's files, by which kernels are told from each other. */
+/* The source of a kernel's files, by which kernels are distinguished. */
 const char *tune_kernel_text(const tf_emitted *e);
 #endif

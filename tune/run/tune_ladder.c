@@ -51,7 +51,7 @@ static bool is_sum(const climber *c, int node, int dim) {
   return op && k >= op->n_out_dims;
 }
 
-/* Where a loop is to stand among those of its Tile, outermost first. */
+/* The position of a loop among those of its Tile, outermost first. */
 static int place_of(const climber *c, const rung *r, int node, int dim) {
   int k;
   const tf_op *op = op_with(c, node, dim, &k);
@@ -59,7 +59,7 @@ static int place_of(const climber *c, const rung *r, int node, int dim) {
   return r->sums_outside && k == op->n_out_dims - 1 ? op->n_dims : k;
 }
 
-/* The order of a Tile's loops with the fewest pairs that stand the wrong way round. */
+/* The order of a Tile's loops with the fewest pairs in the wrong order. */
 static int32_t order_of(const climber *c, const rung *r, int node) {
   const tf_node *n = &c->f->tree->nodes[node];
   int32_t best = 0;

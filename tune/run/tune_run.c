@@ -1,4 +1,4 @@
-/* The tuning loop: rows are proposed, emitted, measured by the caller, stored, and told to the
+/* The tuning loop: rows are proposed, emitted, measured by the caller, stored, and reported to the
  * strategy. */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ typedef struct {
   tf_diags *d;
   tf_arena *arena; /* of the result */
   tune_space *space;
-  tune_world world;
-  const tune_strategy *way;
+  tune_context world;
+  const tune_strategy *strategy;
   void *state;
   tune_store *store;
   char problem[65];
@@ -46,7 +46,7 @@ typedef struct {
 } tuner;
 
 const char *tf_tune_strategy(int k, const char **about) {
-  const tune_strategy *w = tune_way_at(k);
+  const tune_strategy *w = tune_strategy_at(k);
   if (w && about) *about = w->about;
   return w ? w->name : NULL;
 }
@@ -163,7 +163,8 @@ static bool add_trial(tuner *t, const candidate *c) {
 
 static void report_trial(tuner *t, const candidate *c) {
   const tf_timing *m = &c->trial.timing;
-  if (c->row) t->way->tell(t->state, c->row, m->verdict == TF_TUNE_RAN ? m->seconds : INFINITY);
+  if (c->row)
+    t->strategy->tell(t->state, c->row, m->verdict == TF_TUNE_RAN ? m->seconds : INFINITY);
   if (t->o->progress)
     t->o->progress(t->o->ctx,
                    &(tf_tune_progress){
@@ -311,7 +312,7 @@ static bool go_on(tuner *t) {
     const int left = t->o->trials + 1 - t->out->n;
     for (n = 0; n < t->batch && n < left; n++) {
       c[n] = (candidate){.row = TF_ARRAY(t->arena, int32_t, width)};
-      if (!c[n].row || !t->way->ask(t->state, c[n].row)) break;
+      if (!c[n].row || !t->strategy->ask(t->state, c[n].row)) break;
       c[n].trial.text = own_text(t, tune_trace(t->space, c[n].row));
       fill_candidate(t, &c[n], tune_decode(t->space, c[n].row), t->space->isa[c[n].row[TUNE_ISA]]);
     }
@@ -353,7 +354,7 @@ static bool open_store(tuner *t) {
                             .workload = t->wl->name ? t->wl->name : "",
                             .machine = o->machine ? o->machine : "",
                             .compiler = o->compiler ? o->compiler : "",
-                            .strategy = t->way->name,
+                            .strategy = t->strategy->name,
                             .options = options,
                             .seed = o->seed};
   t->run = t->store ? tune_store_run(t->store, &key, t->d) : -1;
@@ -364,17 +365,17 @@ static bool open_store(tuner *t) {
 static bool study(tuner *t) {
   const tune_kernel where = {t->o->machine ? t->o->machine : "",
                              t->o->compiler ? t->o->compiler : "", ""};
-  lesson_told *told;
+  lesson_measured *lessons;
   const bool ok =
-      tune_store_lessons(t->store, t->run, &where, t->arena, &t->world.n_before, &told, t->d);
-  t->world.before = told;
+      tune_store_lessons(t->store, t->run, &where, t->arena, &t->world.n_prior, &lessons, t->d);
+  t->world.prior = lessons;
   return ok;
 }
 
 static bool set_up(tuner *t) {
   const tf_tune_opts *o = t->o;
-  t->way = o->strategy ? tune_strategy_named(o->strategy) : tune_way_at(0);
-  if (!t->way) {
+  t->strategy = o->strategy ? tune_strategy_named(o->strategy) : tune_strategy_at(0);
+  if (!t->strategy) {
     tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
     return false;
   }
@@ -388,15 +389,15 @@ static bool set_up(tuner *t) {
   t->until = o->time_limit > 0 && o->now ? o->now(o->ctx) + o->time_limit : 0;
   t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, t->d);
   if (!t->space || !open_store(t)) return false;
-  t->world = (tune_world){.s = t->space,
-                          .arena = t->arena,
-                          .rng = tf_rng_new(o->seed, 0x74756e65),
-                          .model = model,
-                          .kernel = kernel,
-                          .lesson = lesson_of_row,
-                          .ctx = t};
-  if (t->way == &tune_way_taught && !study(t)) return false;
-  t->state = t->way->make(&t->world);
+  t->world = (tune_context){.s = t->space,
+                            .arena = t->arena,
+                            .rng = tf_rng_new(o->seed, 0x74756e65),
+                            .model = model,
+                            .kernel = kernel,
+                            .lesson = lesson_of_row,
+                            .ctx = t};
+  if (t->strategy == &tune_strategy_taught && !study(t)) return false;
+  t->state = t->strategy->make(&t->world);
   return t->state != NULL;
 }
 

@@ -17,7 +17,7 @@ static int64_t trip_of(const tf_node *n, const tf_loop *l) {
 }
 
 /* Whether the node's temporal loops are in that order of the form's, without those of one trip. */
-static bool stands(const tf_node *form, const tf_node *n, const int *order) {
+static bool is_in_order(const tf_node *form, const tf_node *n, const int *order) {
   int at = 0;
   for (int i = 0; i < form->n_temporal; i++)
     if (at < n->n_temporal && n->loops[at].dim == form->loops[order[i]].dim) at++;
@@ -38,7 +38,7 @@ static bool choose(const tune_form *f, int k, const tf_tree *t, int32_t *choice)
   }
   for (*choice = 0; *choice < tune_orders(form->n_temporal); ++*choice) {
     tune_order(form->n_temporal, *choice, order);
-    if (stands(form, n, order)) return true;
+    if (is_in_order(form, n, order)) return true;
   }
   return false;
 }

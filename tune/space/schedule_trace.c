@@ -4,7 +4,7 @@
  *   isa avx512
  *   split L2.m 8            the trip count of the loop over m in the Tile of L2
  *   order L2.order k m n    the temporal loops of that Tile, outermost first
- *   choose kernel.tile 3    what the generator is told (TF_CHOICES)
+ *   choose kernel.tile 3    a choice of the generator (TF_CHOICES)
  *
  * Splits of 1, orders as in the form, and choices left to the generator need no line. */
 #include <stdio.h>
@@ -262,7 +262,7 @@ tf_choices tune_trace_choices(const char *text) {
   return all;
 }
 
-/* Takes knob after knob: the first that leaves nothing is told, at its line if it has one. */
+/* Takes knob after knob: the first that leaves nothing is reported, at its line if it has one. */
 static bool check(reader *r) {
   const tune_form *f = r->f;
   r->s->space.kind->begin(&r->s->space);
@@ -297,7 +297,7 @@ bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len,
     r.line++;
     r.ok = true;
     line(&r);
-    if (tf_arena_failed(s->arena)) return false; /* told */
+    if (tf_arena_failed(s->arena)) return false; /* reported */
     all &= r.ok;
     text = stop ? stop + 1 : end;
   }

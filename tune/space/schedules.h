@@ -1,6 +1,6 @@
 /* The schedules of an operator or a fused kernel as one integer vector: the form of its tree, the
  * instruction set, and, for each form, the factors into which every loop is split, the loop order
- * of each Tile (thesis 4.3), and what else the generator can be told: how it unrolls, packs, lays
+ * of each Tile (thesis 4.3), and the generator's other choices: how it unrolls, packs, lays
  * vectors, and where it computes intermediates.  A form is an open tree (tf_search_template) with a
  * constraint system derived from the workload, the memories and the units; decisions of forms not
  * chosen are 0. */

@@ -129,7 +129,7 @@ static void add_tile(maker *m, int node) {
   note_knob(m, node, -1);
 }
 
-/* What the generator can be told of this workload, as indices of values. */
+/* The choices of the generator that this workload has, as indices of values. */
 static void add_choices(maker *m) {
   for (int c = 0; c < TF_N_CHOICES && !m->bad; c++) {
     const tf_choice_row *row = tf_choice_at((tf_choice)c);
@@ -314,8 +314,8 @@ static bool seen_before(const tf_op *op, int ref, int rank) {
   return false;
 }
 
-/* How far the references that are alike lie apart along a rank. */
-static int64_t apart(const tf_op *op, int ref, int rank, int r) {
+/* The distance between like references along a rank. */
+static int64_t distance(const tf_op *op, int ref, int rank, int r) {
   int64_t lo = op->reads[ref].index[r].c, hi = lo;
   for (int k = 0; k < op->n_reads; k++) {
     if (!alike(op, ref, k, rank)) continue;
@@ -327,12 +327,12 @@ static int64_t apart(const tf_op *op, int ref, int rank, int r) {
 }
 
 /* The length along rank r of what an op touches by this reference and those alike: the whole
- * tensor's where they lie as far apart as that. */
+ * tensor's where they are as far apart as that. */
 static int length_of(maker *m, span of, int o, int ref, int r) {
   const tf_op *op = &m->wl->ops[o];
   const tf_tensor *t = &m->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
   const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
-  const int64_t more = ref < 0 ? 0 : apart(op, ref, t->rank, r);
+  const int64_t more = ref < 0 ? 0 : distance(op, ref, t->rank, r);
   if (more >= t->extent[r]) return ok(m, csp_number(m->s, t->extent[r]));
   const int at = (o * 64 + ref + 1) * 16 + r,
             one = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], at);

@@ -263,7 +263,7 @@ static int64_t last_of(tune_store *s, int64_t run, tf_diags *d) {
 }
 
 /* False: it has another number of features, as those of other versions. */
-static bool read_lesson(sqlite3_stmt *q, lesson_told *out) {
+static bool read_lesson(sqlite3_stmt *q, lesson_measured *out) {
   const char *at = tf_db_text(q, 2);
   const double cycles = sqlite3_column_double(q, 1), seconds = sqlite3_column_double(q, 3);
   int n = 0;
@@ -273,32 +273,33 @@ static bool read_lesson(sqlite3_stmt *q, lesson_told *out) {
     if (end == at || !isfinite(out->x[n])) return false;
     at = end + (*end == ' ');
   }
-  out->off = log2(seconds / cycles);
-  return at && !*at && n == LESSON_FEATURES && isfinite(out->off);
+  out->log2_error = log2(seconds / cycles);
+  return at && !*at && n == LESSON_FEATURES && isfinite(out->log2_error);
 }
 
 /* Reads the rows of the statement. */
-static bool read_lessons(tune_store *s, sqlite3_stmt *q, int *n, lesson_told *out, tf_diags *d) {
+static bool read_lessons(tune_store *s, sqlite3_stmt *q, int *n, lesson_measured *out,
+                         tf_diags *d) {
   char beside[TUNE_BESIDE] = "";
   bool failed = false;
   for (int of = 0; *n < LESSONS_MOST && tf_db_step(&s->db, q, &failed, d);) {
     const char *now = tf_db_text(q, 0);
     of += now && strncmp(now, beside, sizeof beside - 1) != 0;
     snprintf(beside, sizeof beside, "%s", now ? now : "");
-    out[*n].of = of;
+    out[*n].workload = of;
     *n += read_lesson(q, &out[*n]);
   }
   return !failed;
 }
 
 bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf_arena *a, int *n,
-                        lesson_told **out, tf_diags *d) {
+                        lesson_measured **out, tf_diags *d) {
   *n = 0;
   *out = NULL;
   if (!tf_db_exec(&s->db, "BEGIN IMMEDIATE", d)) return false;
   const int64_t last = last_of(s, run, d);
   if (!end(s, last >= 0, d)) return false;
-  *out = TF_ARRAY(a, lesson_told, LESSONS_MOST);
+  *out = TF_ARRAY(a, lesson_measured, LESSONS_MOST);
   if (!*out) return tf_out_of_memory(d);
   sqlite3_stmt *q = tf_db_prepare(
       &s->db,

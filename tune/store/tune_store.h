@@ -46,7 +46,7 @@ bool tune_store_teach(tune_store *s, const char *beside, const tune_kernel *k, c
 /* The latest lessons of the machine and compiler that the store had when this was first asked for
  * the run, in the arena.  False with an error in d. */
 bool tune_store_lessons(tune_store *s, int64_t run, const tune_kernel *where, tf_arena *a, int *n,
-                        lesson_told **out, tf_diags *d);
+                        lesson_measured **out, tf_diags *d);
 typedef struct {
   const char *problem, *machine;
 } tune_store_what;

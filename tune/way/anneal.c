@@ -33,7 +33,7 @@ static double chance(int t) {
 typedef struct {
   int32_t *from, *to;
   double reward, back;
-  bool told;
+  bool measured;
 } step;
 
 /* The model's cycles of a row. */
@@ -43,7 +43,7 @@ typedef struct {
 } predicted;
 
 typedef struct {
-  tune_world *w;
+  tune_context *w;
   tune_points points;
   int n_told, n_directions;
   perceptron *learnt; /* NULL: random directions */
@@ -52,13 +52,13 @@ typedef struct {
   bool every;    /* each direction of a start, in their order */
   int next;      /* of these */
   int32_t *row;  /* the start */
-  double *in;    /* [2 * n_features + 1] */
+  double *input; /* [2 * n_features + 1] */
   double *value; /* [n_directions] what steps are said to bring; -INFINITY: there is no step, or it
                     was tried */
   predicted *known; /* [KNOWN] the latest rows of each hash */
 } annealer;
 
-static void *make(tune_world *w, bool learns) {
+static void *make(tune_context *w, bool learns) {
   annealer *a = TF_NEW(w->arena, annealer);
   const size_t n = (size_t)w->s->space.n;
   if (!a) return NULL;
@@ -66,18 +66,18 @@ static void *make(tune_world *w, bool learns) {
                   .n_directions = tune_directions(w->s),
                   .next = tune_directions(w->s),
                   .row = TF_ARRAY(w->arena, int32_t, n),
-                  .in = TF_ARRAY(w->arena, double, 2 * (size_t)w->s->n_features + 1),
+                  .input = TF_ARRAY(w->arena, double, 2 * (size_t)w->s->n_features + 1),
                   .value = TF_ARRAY(w->arena, double, (size_t)tune_directions(w->s)),
                   .known = TF_ARRAY(w->arena, predicted, KNOWN),
                   .steps = TF_ARRAY(w->arena, step, MEMORY)};
   if (learns && !(a->learnt = perceptron_new(w->arena, 2 * w->s->n_features + 1, &w->rng)))
     return NULL;
-  return a->row && a->in && a->value && a->known && a->steps ? a : NULL;
+  return a->row && a->input && a->value && a->known && a->steps ? a : NULL;
 }
 
-static void *make_plain(tune_world *w) { return make(w, false); }
-static void *make_learning(tune_world *w) { return make(w, true); }
-static void *make_every(tune_world *w) {
+static void *make_plain(tune_context *w) { return make(w, false); }
+static void *make_learning(tune_context *w) { return make(w, true); }
+static void *make_every(tune_context *w) {
   annealer *a = make(w, false);
   if (a) a->every = true;
   return a;
@@ -95,7 +95,7 @@ static void remember(annealer *a, const int32_t *from, const int32_t *to) {
   }
   memcpy(s->from, from, n * sizeof *from);
   memcpy(s->to, to, n * sizeof *to);
-  s->told = false;
+  s->measured = false;
 }
 
 /* ---- what a step brings --------------------------------------------------------------------- */
@@ -122,12 +122,12 @@ static double gain(double before, double after) {
  * model. */
 static const double *question(annealer *a, const int32_t *from, const int32_t *to) {
   const int n = a->w->s->n_features;
-  tune_features(a->w->s, from, a->in);
-  tune_features(a->w->s, to, a->in + n);
+  tune_features(a->w->s, from, a->input);
+  tune_features(a->w->s, to, a->input + n);
   for (int k = 0; k < n; k++)
-    a->in[n + k] -= a->in[k];
-  a->in[2 * n] = gain(cycles_of(a, from), cycles_of(a, to));
-  return a->in;
+    a->input[n + k] -= a->input[k];
+  a->input[2 * n] = gain(cycles_of(a, from), cycles_of(a, to));
+  return a->input;
 }
 
 /* By the model, and what the network adds to it. */
@@ -241,9 +241,9 @@ static void reward(annealer *a, const int32_t *row, double seconds) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
   for (int k = 0; k < n; k++) {
     step *s = &a->steps[k];
-    if (s->told || memcmp(s->to, row, (size_t)a->w->s->space.n * sizeof *row) != 0) continue;
+    if (s->measured || memcmp(s->to, row, (size_t)a->w->s->space.n * sizeof *row) != 0) continue;
     const double before = seconds_of(a, s->from);
-    s->told = true;
+    s->measured = true;
     s->reward = gain(before, seconds);
     s->back = isfinite(seconds) ? gain(seconds, before) : 1;
   }
@@ -256,7 +256,7 @@ static void train(annealer *a) {
   const int n = a->n_steps < MEMORY ? a->n_steps : MEMORY;
   for (int k = 0; k < TAUGHT * (n < BATCH ? n : BATCH); k++) {
     const step *s = &a->steps[tf_rng_below(&a->w->rng, (uint32_t)n)];
-    if (!s->told) continue;
+    if (!s->measured) continue;
     teach(a, s->from, s->to, s->reward);
     teach(a, s->to, s->from, s->back);
   }
@@ -270,12 +270,12 @@ static void tell(void *state, const int32_t *row, double seconds) {
   if (a->learnt && ++a->n_told % TRAIN_EVERY == 0) train(a);
 }
 
-const tune_strategy tune_way_anneal = {
+const tune_strategy tune_strategy_anneal = {
     "sa", "simulated annealing over what was measured, random directions", make_plain, ask, tell};
-const tune_strategy tune_way_q = {
+const tune_strategy tune_strategy_q = {
     "sa-q",
     "simulated annealing, directions by the model and a network that learns what they bring",
     make_learning, ask, tell};
-const tune_strategy tune_way_every = {
+const tune_strategy tune_strategy_every = {
     "p", "simulated annealing, every direction of each start: begins as sa-q, learns nothing",
     make_every, ask, tell};

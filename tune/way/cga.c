@@ -12,8 +12,8 @@ enum { FIRST = 8, POPULATION = 64, GENERATIONS = 4, TOP = 16, SELECT = 8 };
 static const double epsilon = 0.25; /* share of the rows proposed at random */
 
 typedef struct {
-  tune_world *w;
-  tune_points told; /* with their seconds */
+  tune_context *w;
+  tune_points measured; /* with their seconds */
   trees *model;
   bool stale;
   int n_queue, next;
@@ -23,7 +23,7 @@ typedef struct {
   double *x;                   /* [n_features + 1] */
 } cga;
 
-static void *make(tune_world *w) {
+static void *make(tune_context *w) {
   cga *g = TF_NEW(w->arena, cga);
   const size_t n = (size_t)w->s->space.n;
   if (!g) return NULL;
@@ -55,15 +55,15 @@ static double worth(const cga *g, const int32_t *row) {
   features(g, row, g->x);
   const double cycles = g->x[g->w->s->n_features];
   if (!isfinite(cycles)) return -INFINITY;
-  return g->told.n >= FIRST ? -trees_ask(g->model, g->x) : -cycles;
+  return g->measured.n >= FIRST ? -trees_ask(g->model, g->x) : -cycles;
 }
 
 static void learn(cga *g) {
-  const int width = g->w->s->n_features + 1, n = g->told.n;
+  const int width = g->w->s->n_features + 1, n = g->measured.n;
   double *x = malloc((size_t)n * (size_t)width * sizeof *x), *y = malloc((size_t)n * sizeof *y);
   for (int k = 0; x && y && k < n; k++) {
-    features(g, tune_point(&g->told, k), &x[(size_t)k * (size_t)width]);
-    y[k] = log2(g->told.seconds[k]);
+    features(g, tune_point(&g->measured, k), &x[(size_t)k * (size_t)width]);
+    y[k] = log2(g->measured.seconds[k]);
   }
   if (x && y) trees_learn(g->model, n, x, y);
   free(x);
@@ -101,8 +101,8 @@ static void sort(cga *g, int32_t *rows, double *value, int n) {
 
 static int first_population(cga *g) {
   int n = 0;
-  for (; n < TOP && n < g->told.n; n++)
-    memcpy(member(g->pop, g, n), tune_point(&g->told, n), bytes(g));
+  for (; n < TOP && n < g->measured.n; n++)
+    memcpy(member(g->pop, g, n), tune_point(&g->measured, n), bytes(g));
   for (; n < POPULATION && tf_space_random(&g->w->s->space, &g->w->rng); n++)
     memcpy(member(g->pop, g, n), g->w->s->space.chosen, bytes(g));
   for (int k = 0; k < n; k++)
@@ -150,11 +150,11 @@ static void select_rows(cga *g, int n) {
 static bool ask(void *state, int32_t *row) {
   cga *g = state;
   if (g->next == g->n_queue) {
-    if (g->stale && g->told.n >= FIRST) learn(g);
+    if (g->stale && g->measured.n >= FIRST) learn(g);
     const int n = first_population(g);
     for (int k = 0; k < GENERATIONS && n >= 4; k++)
       generation(g, n);
-    if (g->told.n < FIRST) look_closer(g, n);
+    if (g->measured.n < FIRST) look_closer(g, n);
     select_rows(g, n);
   }
   if (g->next == g->n_queue) return tune_draw(g->w, row);
@@ -166,9 +166,9 @@ static void tell(void *state, const int32_t *row, double seconds) {
   cga *g = state;
   tune_note(g->w, row);
   if (!isfinite(seconds)) return;
-  tune_points_add(&g->told, g->w->arena, g->w->s->space.n, row, seconds);
+  tune_points_add(&g->measured, g->w->arena, g->w->s->space.n, row, seconds);
   g->stale = true;
 }
 
-const tune_strategy tune_way_cga = {
+const tune_strategy tune_strategy_cga = {
     "cga", "children of constrained rows, chosen by boosted trees that learn", make, ask, tell};

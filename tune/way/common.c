@@ -5,15 +5,15 @@
 
 #include "tune/way/way.h"
 
-static size_t width(const tune_world *w) { return (size_t)w->s->space.n; }
+static size_t width(const tune_context *w) { return (size_t)w->s->space.n; }
 
-bool tune_new(const tune_world *w, const int32_t *row) {
+bool tune_new(const tune_context *w, const int32_t *row) {
   for (int k = 0; k < w->n_asked; k++)
     if (!memcmp(&w->asked[(size_t)k * width(w)], row, width(w) * sizeof *row)) return false;
   return true;
 }
 
-void tune_note(tune_world *w, const int32_t *row) {
+void tune_note(tune_context *w, const int32_t *row) {
   if (!tune_new(w, row)) return;
   if (w->n_asked == w->room) {
     const int to = w->room ? 2 * w->room : 64;
@@ -26,7 +26,7 @@ void tune_note(tune_world *w, const int32_t *row) {
   memcpy(&w->asked[(size_t)w->n_asked++ * width(w)], row, width(w) * sizeof *row);
 }
 
-bool tune_take(tune_world *w, const int32_t *row) {
+bool tune_take(tune_context *w, const int32_t *row) {
   if (!tune_new(w, row)) return false;
   w->drawn++;
   if (!isfinite(w->model(w->ctx, row))) {
@@ -37,7 +37,7 @@ bool tune_take(tune_world *w, const int32_t *row) {
   return true;
 }
 
-bool tune_draw(tune_world *w, int32_t *row) {
+bool tune_draw(tune_context *w, int32_t *row) {
   enum { TRIES = 400 };
   for (int k = 0; k < TRIES; k++) {
     if (!tf_space_random(&w->s->space, &w->rng)) return false;

@@ -6,7 +6,7 @@
 #include "tune/way/way.h"
 
 /* ---- random ---------------------------------------------------------------------------------- */
-static void *make_random(tune_world *w) { return w; }
+static void *make_random(tune_context *w) { return w; }
 static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
 /* All that is remembered is that the row is known, also the first choice's. */
 static void tell_random(void *state, const int32_t *row, double seconds) {
@@ -14,19 +14,19 @@ static void tell_random(void *state, const int32_t *row, double seconds) {
   tune_note(state, row);
 }
 
-const tune_strategy tune_way_random = {"random", "random rows", make_random, ask_random,
-                                       tell_random};
+const tune_strategy tune_strategy_random = {"random", "random rows", make_random, ask_random,
+                                            tell_random};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 enum { DRAWN = 300, STEPS = 600, BEST = 48, KEPT = 48 };
 
 typedef struct {
-  tune_world *w;
+  tune_context *w;
   tune_points pool; /* by cycles of the model and the kernel */
   int next;
 } ranked;
 
-static void *make_ranked(tune_world *w) {
+static void *make_ranked(tune_context *w) {
   ranked *r = TF_NEW(w->arena, ranked);
   if (!r) return NULL;
   *r = (ranked){.w = w};
@@ -39,7 +39,7 @@ static bool has(const tune_points *p, const int32_t *row) {
   return false;
 }
 
-bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all) {
+bool tune_gather(tune_context *w, const tune_points *pool, tune_points *all) {
   const int n = w->s->space.n;
   int32_t *row = TF_ARRAY(w->arena, int32_t, (size_t)n);
   bool ok = row != NULL;
@@ -62,7 +62,7 @@ bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all) {
 
 /* Ranks the best by the model's cycles with their kernels. */
 static bool fill(ranked *r) {
-  tune_world *w = r->w;
+  tune_context *w = r->w;
   tune_points all = {0};
   bool ok = tune_gather(w, &r->pool, &all);
   r->pool.n = r->next = 0;
@@ -93,5 +93,5 @@ static void tell_ranked(void *state, const int32_t *row, double seconds) {
   tell_random(r->w, row, seconds);
 }
 
-const tune_strategy tune_way_model = {"model", "rows by predicted time, whatever is measured",
-                                      make_ranked, ask_ranked, tell_ranked};
+const tune_strategy tune_strategy_model = {"model", "rows by predicted time, whatever is measured",
+                                           make_ranked, ask_ranked, tell_ranked};

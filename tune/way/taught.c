@@ -24,46 +24,46 @@ typedef struct {
 } measured;
 
 typedef struct {
-  tune_world *w;
-  int n, n_told, room;
-  candidate *pool; /* [n] */
-  measured *told;  /* [n_told] */
-  ridge *before;   /* the penalties, and the lessons */
-  ridge *line;     /* and what was told */
-  bool stale;      /* `line` lacks something */
-} pupil;
+  tune_context *w;
+  int n, n_samples, room;
+  candidate *pool;   /* [n] */
+  measured *samples; /* [n_samples] */
+  ridge *prior;      /* the penalties, and the lessons */
+  ridge *posterior;  /* and the samples */
+  bool stale;        /* `line` lacks something */
+} learner;
 
-static void *make(tune_world *w) {
-  pupil *p = TF_NEW(w->arena, pupil);
+static void *make(tune_context *w) {
+  learner *p = TF_NEW(w->arena, learner);
   if (!p) return NULL;
-  *p = (pupil){.w = w,
-               .pool = TF_ARRAY(w->arena, candidate, KEPT),
-               .before = ridge_new(w->arena, F),
-               .line = ridge_new(w->arena, F)};
-  return p->pool && p->before && p->line ? p : NULL;
+  *p = (learner){.w = w,
+                 .pool = TF_ARRAY(w->arena, candidate, KEPT),
+                 .prior = ridge_new(w->arena, F),
+                 .posterior = ridge_new(w->arena, F)};
+  return p->pool && p->prior && p->posterior ? p : NULL;
 }
 
 /* ---- lessons -------------------------------------------------------------------------------- */
 /* Rows less their means: those [from, to) of the lessons. */
-static void means(const lesson_told *l, int from, int to, double *off, double *x) {
+static void means(const lesson_measured *l, int from, int to, double *off, double *x) {
   *off = 0;
   memset(x, 0, F * sizeof *x);
   for (int k = from; k < to; k++) {
-    *off += l[k].off / (to - from);
+    *off += l[k].log2_error / (to - from);
     for (int i = 0; i < F; i++)
       x[i] += l[k].x[i] / (to - from);
   }
 }
 
-static int end_of(const tune_world *w, int from) {
+static int end_of(const tune_context *w, int from) {
   int to = from;
-  while (to < w->n_before && w->before[to].of == w->before[from].of)
+  while (to < w->n_prior && w->prior[to].workload == w->prior[from].workload)
     to++;
   return to;
 }
 
 /* Adds to `square` those of the features less their means over the pool. */
-static void spread_of_pool(const pupil *p, double *square) {
+static void spread_of_pool(const learner *p, double *square) {
   for (int i = 0; i < F; i++) {
     double mean = 0;
     for (int k = 0; k < p->n; k++)
@@ -74,55 +74,55 @@ static void spread_of_pool(const pupil *p, double *square) {
 }
 
 /* A feature's penalty is like its variance within workloads, so that its unit does not matter. */
-static void study(pupil *p) {
-  const tune_world *w = p->w;
+static void study(learner *p) {
+  const tune_context *w = p->w;
   double square[F] = {0}, mean[F], x[F], off;
   spread_of_pool(p, square);
-  for (int from = 0, to; from < w->n_before; from = to) {
+  for (int from = 0, to; from < w->n_prior; from = to) {
     to = end_of(w, from);
-    means(w->before, from, to, &off, mean);
+    means(w->prior, from, to, &off, mean);
     for (int k = from; k < to; k++)
       for (int i = 0; i < F; i++)
-        square[i] += (w->before[k].x[i] - mean[i]) * (w->before[k].x[i] - mean[i]);
+        square[i] += (w->prior[k].x[i] - mean[i]) * (w->prior[k].x[i] - mean[i]);
   }
   for (int i = 0; i < F; i++) {
-    const double variance = square[i] / (p->n + w->n_before);
+    const double variance = square[i] / (p->n + w->n_prior);
     x[i] = penalty * (variance < 1e-12 ? 1 : variance);
   }
-  ridge_begin(p->before, x);
-  for (int from = 0, to; from < w->n_before; from = to) {
+  ridge_begin(p->prior, x);
+  for (int from = 0, to; from < w->n_prior; from = to) {
     to = end_of(w, from);
-    means(w->before, from, to, &off, mean);
+    means(w->prior, from, to, &off, mean);
     for (int k = from; k < to; k++) {
       for (int i = 0; i < F; i++)
-        x[i] = w->before[k].x[i] - mean[i];
-      ridge_add(p->before, x, w->before[k].off - off, 1);
+        x[i] = w->prior[k].x[i] - mean[i];
+      ridge_add(p->prior, x, w->prior[k].log2_error - off, 1);
     }
   }
   p->stale = true;
 }
 
 /* Adds this run's times, less their means. */
-static void learn(pupil *p) {
+static void learn(learner *p) {
   double x[F], mean[F] = {0}, log = 0;
-  for (int k = 0; k < p->n_told; k++) {
-    log += p->told[k].log / p->n_told;
+  for (int k = 0; k < p->n_samples; k++) {
+    log += p->samples[k].log / p->n_samples;
     for (int i = 0; i < F; i++)
-      mean[i] += p->told[k].x[i] / p->n_told;
+      mean[i] += p->samples[k].x[i] / p->n_samples;
   }
-  ridge_copy(p->line, p->before);
-  for (int k = 0; k < p->n_told; k++) {
+  ridge_copy(p->posterior, p->prior);
+  for (int k = 0; k < p->n_samples; k++) {
     for (int i = 0; i < F; i++)
-      x[i] = p->told[k].x[i] - mean[i];
-    ridge_add(p->line, x, p->told[k].log - log, own);
+      x[i] = p->samples[k].x[i] - mean[i];
+    ridge_add(p->posterior, x, p->samples[k].log - log, own);
   }
-  ridge_solve(p->line);
+  ridge_solve(p->posterior);
   p->stale = false;
 }
 
 /* ---- proposals ------------------------------------------------------------------------------ */
 /* Takes the best by the model's cycles of rows that are new. */
-static bool fill(pupil *p) {
+static bool fill(learner *p) {
   static const tune_points none = {0};
   tune_points all = {0};
   if (!tune_gather(p->w, &none, &all)) return false;
@@ -140,12 +140,12 @@ static bool fill(pupil *p) {
 }
 
 /* The one for which least is predicted; NULL: all were proposed. */
-static candidate *best_of(pupil *p) {
+static candidate *best_of(learner *p) {
   candidate *best = NULL;
   double least = 0;
   for (int k = 0; k < p->n; k++) {
     candidate *c = &p->pool[k];
-    const double value = c->row ? c->log + ridge_ask(p->line, c->x) : 0;
+    const double value = c->row ? c->log + ridge_ask(p->posterior, c->x) : 0;
     if (!c->row || (best && value >= least)) continue;
     best = c;
     least = value;
@@ -154,7 +154,7 @@ static candidate *best_of(pupil *p) {
 }
 
 static bool ask(void *state, int32_t *row) {
-  pupil *p = state;
+  learner *p = state;
   for (int fills = 0; fills < FILLS; fills++) {
     if (p->stale && p->n) learn(p);
     for (candidate *c = best_of(p); c; c = best_of(p)) {
@@ -168,25 +168,25 @@ static bool ask(void *state, int32_t *row) {
 }
 
 static void tell(void *state, const int32_t *row, double seconds) {
-  pupil *p = state;
+  learner *p = state;
   lesson l;
   tune_note(p->w, row);
   if (!isfinite(seconds) || !p->w->lesson(p->w->ctx, row, &l)) return;
-  if (p->n_told == p->room) {
+  if (p->n_samples == p->room) {
     const int to = p->room ? 2 * p->room : 64;
     measured *more = TF_ARRAY(p->w->arena, measured, (size_t)to);
     if (!more) return;
-    if (p->n_told) memcpy(more, p->told, (size_t)p->n_told * sizeof *more);
-    p->told = more;
+    if (p->n_samples) memcpy(more, p->samples, (size_t)p->n_samples * sizeof *more);
+    p->samples = more;
     p->room = to;
   }
-  measured *m = &p->told[p->n_told++];
+  measured *m = &p->samples[p->n_samples++];
   m->log = log2(seconds / l.cycles);
   memcpy(m->x, l.x, sizeof m->x);
   p->stale = true;
 }
 
-const tune_strategy tune_way_taught = {
+const tune_strategy tune_strategy_taught = {
     "taught",
     "rows by predicted time, corrected by what other workloads of the store and this one taught",
     make, ask, tell};

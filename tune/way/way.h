@@ -18,35 +18,36 @@ typedef struct {
   bool (*lesson)(void *ctx, const int32_t *row,
                  lesson *out); /* what predicts its kernel's time; false: there is none */
   void *ctx;
-  int n_before;
-  const lesson_told *before; /* [n_before] kernels measured before, of any workload; for `taught` */
+  int n_prior;
+  const lesson_measured
+      *prior; /* [n_prior] kernels measured before, of any workload; for `taught` */
   int n_asked, room;
-  int32_t *asked;       /* [n_asked][n] rows that were proposed or told */
+  int32_t *asked;       /* [n_asked][n] rows that were proposed or measured */
   int64_t drawn, unfit; /* rows that a strategy has drawn; those of them that did not fit */
-} tune_world;
+} tune_context;
 
 typedef struct {
   const char *name, *about;
-  void *(*make)(tune_world *w);           /* NULL: out of memory */
+  void *(*make)(tune_context *w);         /* NULL: out of memory */
   bool (*ask)(void *state, int32_t *row); /* a row that fits and is new; false: none was found */
   /* seconds: infinite if there is no kernel.  Also called for rows that were not proposed: what is
    * known beforehand. */
   void (*tell)(void *state, const int32_t *row, double seconds);
 } tune_strategy;
 
-extern const tune_strategy tune_way_random, tune_way_model, tune_way_anneal, tune_way_every,
-    tune_way_q, tune_way_cga, tune_way_taught;
+extern const tune_strategy tune_strategy_random, tune_strategy_model, tune_strategy_anneal,
+    tune_strategy_every, tune_strategy_q, tune_strategy_cga, tune_strategy_taught;
 /* The k-th; NULL past the last. */
-const tune_strategy *tune_way_at(int k);
+const tune_strategy *tune_strategy_at(int k);
 const tune_strategy *tune_strategy_named(const char *name);
 
 /* ---- for the ways: common.c (their table: ways.c) ---- */
 /* Whether the row is new and fits; then it counts as asked for. */
-bool tune_take(tune_world *w, const int32_t *row);
-bool tune_new(const tune_world *w, const int32_t *row);
-void tune_note(tune_world *w, const int32_t *row); /* it is no longer new */
+bool tune_take(tune_context *w, const int32_t *row);
+bool tune_new(const tune_context *w, const int32_t *row);
+void tune_note(tune_context *w, const int32_t *row); /* it is no longer new */
 /* A new random row that fits, into `row`. */
-bool tune_draw(tune_world *w, int32_t *row);
+bool tune_draw(tune_context *w, int32_t *row);
 /* The row as [s->n_features] numbers for what learns: log2 of factors, shares of other domains; 0
  * for what another form decides. */
 void tune_features(const tune_space *s, const int32_t *row, double *x);
@@ -66,5 +67,5 @@ static inline const int32_t *tune_point(const tune_points *p, int k) {
 int tune_points_start(const tune_points *p, tf_rng *rng, double gamma);
 /* plain.c: new rows that fit and `pool` lacks, random ones and neighbours of the best, by the
  * model's cycles.  False: out of memory. */
-bool tune_gather(tune_world *w, const tune_points *pool, tune_points *all);
+bool tune_gather(tune_context *w, const tune_points *pool, tune_points *all);
 #endif

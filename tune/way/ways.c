@@ -3,16 +3,16 @@
 
 #include "tune/way/way.h"
 
-static const tune_strategy *const ways[] = {&tune_way_q,     &tune_way_anneal, &tune_way_every,
-                                            &tune_way_cga,   &tune_way_taught, &tune_way_model,
-                                            &tune_way_random};
+static const tune_strategy *const ways[] = {
+    &tune_strategy_q,      &tune_strategy_anneal, &tune_strategy_every, &tune_strategy_cga,
+    &tune_strategy_taught, &tune_strategy_model,  &tune_strategy_random};
 
-const tune_strategy *tune_way_at(int k) {
+const tune_strategy *tune_strategy_at(int k) {
   return k >= 0 && k < (int)(sizeof ways / sizeof *ways) ? ways[k] : NULL;
 }
 
 const tune_strategy *tune_strategy_named(const char *name) {
-  for (int k = 0; tune_way_at(k); k++)
-    if (!strcmp(tune_way_at(k)->name, name)) return tune_way_at(k);
+  for (int k = 0; tune_strategy_at(k); k++)
+    if (!strcmp(tune_strategy_at(k)->name, name)) return tune_strategy_at(k);
   return NULL;
 }

@@ -270,7 +270,7 @@ static bool rotate(ox_net *g, int64_t turned, int64_t wide) {
          ox_run(g, "all = Concat(both, rest) axis=3");
 }
 
-/* Pairs of elements turned by an angle of their place. */
+/* Pairs of elements rotated by an angle of their place. */
 static bool rotary(ox_net *g) {
   const ox_value *v = ox_input(g, 0);
   if (!v) return false;
@@ -399,7 +399,7 @@ static bool step(ox_net *g, const recurrence *r, int64_t i, double scale) {
          ox_run(g, "out%d = Mul(o%d, %.17e)", n, n, scale);
 }
 
-/* What all steps read, beside each other: pairwise, as a line has few operands. */
+/* What all steps read, concatenated: pairwise, as a line has few operands. */
 static bool join_steps(ox_net *g, int64_t n) {
   if (!ox_run(g, "sofar0 = Identity(out0)")) return false;
   for (int i = 1; i < (int)n; i++)

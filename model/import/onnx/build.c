@@ -81,7 +81,7 @@ ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c
   ox_expr *e = a ? need(g, TF_NEW(g->arena, ox_expr)) : NULL;
   if (!e) return NULL;
   *e = (ox_expr){
-      .what = OX_CALL, .call = call, .n_args = 1 + (b != NULL) + (c != NULL), .arg = {a, b, c}};
+      .kind = OX_CALL, .call = call, .n_args = 1 + (b != NULL) + (c != NULL), .arg = {a, b, c}};
   return e;
 }
 
@@ -140,10 +140,10 @@ ox_expr *ox_read(ox_net *g, const ox_value *from, const ox_axis *const *axis) {
   const int rank = g->tensor[v.tensor].rank;
   if (e) e->index = need(g, TF_ARRAY(g->arena, ox_index, (size_t)rank + 1));
   if (!e || !e->index) return NULL;
-  e->what = OX_READ;
+  e->kind = OX_READ;
   e->tensor = v.tensor;
   for (int r = 0; r < rank; r++)
-    e->index[r].c = v.at[r];
+    e->index[r].c = v.origin[r];
   for (int k = 0; k < v.rank; k++) {
     if (!axis[k]) continue;
     if (!ox_split(g, &v, k, axis[k])) return NULL;
@@ -161,9 +161,9 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
   static const char *const always[] = {"relu", "exp", "sigmoid", "abs", "sqrt"}, *const kept[] = {
                                                                                      "+", "*", "/",
                                                                                      "max", "min"};
-  if (e->what == OX_NUMBER) return e->number >= 0;
-  if (e->what == OX_READ) return g->tensor[e->tensor].positive;
-  if (e->what == OX_PLACE) return false;
+  if (e->kind == OX_NUMBER) return e->number >= 0;
+  if (e->kind == OX_READ) return g->tensor[e->tensor].positive;
+  if (e->kind == OX_PLACE) return false;
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     if (!strcmp(e->call, always[i])) return true;
   bool all = false;
@@ -184,9 +184,9 @@ static bool is_whole(const ox_net *g, const ox_expr *e) {
                                                                                "min",  "abs",
                                                                                "relu", "select",
                                                                                "fmod"};
-  if (e->what == OX_NUMBER) return e->number == floor(e->number);
-  if (e->what == OX_READ) return g->tensor[e->tensor].whole;
-  if (e->what == OX_PLACE) return true;
+  if (e->kind == OX_NUMBER) return e->number == floor(e->number);
+  if (e->kind == OX_READ) return g->tensor[e->tensor].whole;
+  if (e->kind == OX_PLACE) return true;
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     if (!strcmp(e->call, always[i])) return true;
   bool all = false;
@@ -201,15 +201,15 @@ ox_expr *ox_index_value(ox_net *g, const ox_index *x) {
   ox_expr *e = need(g, TF_NEW(g->arena, ox_expr));
   if (e) e->index = need(g, TF_NEW(g->arena, ox_index));
   if (!e || !e->index) return NULL;
-  e->what = OX_PLACE;
+  e->kind = OX_PLACE;
   *e->index = *x;
   return e;
 }
 
 bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d) {
-  for (int i = 0; e->what == OX_PLACE && i < e->index->n; i++)
+  for (int i = 0; e->kind == OX_PLACE && i < e->index->n; i++)
     if (e->index->dim[i] == d && e->index->coef[i]) return true;
-  for (int r = 0; e->what == OX_READ && r < g->tensor[e->tensor].rank; r++)
+  for (int r = 0; e->kind == OX_READ && r < g->tensor[e->tensor].rank; r++)
     for (int i = 0; i < e->index[r].n; i++)
       if (e->index[r].dim[i] == d && e->index[r].coef[i]) return true;
   for (int i = 0; i < e->n_args; i++)

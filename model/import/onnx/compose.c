@@ -23,7 +23,7 @@ enum {
 
 /* ---- a node within another ------------------------------------------------------------------ */
 
-/* Takes a node as part of the one at hand.  What is wrong with it is told once. */
+/* Takes a node as part of the one at hand.  An error in it is reported once. */
 static bool take_node(ox_net *g, Onnx__NodeProto *n) {
   const Onnx__NodeProto *const outer = g->node, *const within = g->within;
   const bool again = g->again;
@@ -68,21 +68,21 @@ static char *define(ox_net *g, int rank, int64_t n, double *x, int type) {
 
 typedef struct {
   ox_net *g;
-  const char *at;
+  const char *cursor;
   bool ok;
 } line;
 
 static void skip(line *l) {
-  while (*l->at == ' ' || *l->at == ',')
-    l->at++;
+  while (*l->cursor == ' ' || *l->cursor == ',')
+    l->cursor++;
 }
 
 /* The next word, up to one of `ends`, in the arena. */
 static char *word(line *l, const char *ends) {
   skip(l);
-  const size_t n = strcspn(l->at, ends);
-  char *s = tf_arena_strndup(l->g->arena, l->at, n);
-  l->at += n;
+  const size_t n = strcspn(l->cursor, ends);
+  char *s = tf_arena_strndup(l->g->arena, l->cursor, n);
+  l->cursor += n;
   if (!s) l->ok = false, l->g->oom = true;
   return s ? s : "";
 }
@@ -149,11 +149,11 @@ static char *scalar(line *l, const char *text) {
 static char *operand(line *l) {
   const Onnx__NodeProto *n = l->g->node;
   skip(l);
-  const char first = *l->at;
+  const char first = *l->cursor;
   char *text = word(l, first == '[' ? "]" : first == '{' ? "}" : " ,()=");
   if (!l->ok) return "";
   if (first == '[' || first == '{') {
-    l->at++;
+    l->cursor++;
     char *name = first == '[' ? listed(l, text + 1) : places(l, text + 1);
     return name ? name : (l->ok = false, "");
   }
@@ -170,7 +170,7 @@ static char *operand(line *l) {
 
 static void attribute(line *l, Onnx__NodeProto *n) {
   Onnx__AttributeProto *a = TF_NEW(l->g->arena, Onnx__AttributeProto);
-  char *name = word(l, "="), *text = *l->at ? (l->at++, word(l, " ")) : "";
+  char *name = word(l, "="), *text = *l->cursor ? (l->cursor++, word(l, " ")) : "";
   if (!a || !l->ok || n->n_attribute == ATTRIBUTES) {
     l->ok = false, l->g->oom |= !a;
     return;
@@ -201,15 +201,15 @@ static Onnx__NodeProto *node_of(line *l) {
   for (; n && l->ok && n->n_output < RESULTS; skip(l)) {
     n->output[n->n_output++] = operand(l);
     skip(l);
-    if (*l->at == '=') break;
+    if (*l->cursor == '=') break;
   }
-  if (!n || *l->at++ != '=') return NULL;
+  if (!n || *l->cursor++ != '=') return NULL;
   n->op_type = word(l, "(");
-  l->at += *l->at == '(';
-  for (skip(l); l->ok && *l->at && *l->at != ')' && n->n_input < OPERANDS; skip(l))
+  l->cursor += *l->cursor == '(';
+  for (skip(l); l->ok && *l->cursor && *l->cursor != ')' && n->n_input < OPERANDS; skip(l))
     n->input[n->n_input++] = operand(l);
-  l->at += *l->at == ')';
-  for (skip(l); l->ok && *l->at; skip(l))
+  l->cursor += *l->cursor == ')';
+  for (skip(l); l->ok && *l->cursor; skip(l))
     attribute(l, n);
   return l->ok ? n : NULL;
 }
@@ -222,7 +222,7 @@ bool ox_run(ox_net *g, const char *fmt, ...) {
   va_end(ap);
   if (len < 0 || len >= LINE)
     return ox_fail(g, TF_E_LIMIT, "a composition of more than %d letters", LINE);
-  line l = {.g = g, .at = text, .ok = true};
+  line l = {.g = g, .cursor = text, .ok = true};
   Onnx__NodeProto *n = node_of(&l);
   const int64_t opset = g->opset;
   g->opset = ox_newest_opset(); /* compositions are written in what the operators mean today */
@@ -463,8 +463,8 @@ static bool branch(ox_net *g) {
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
-/* What goes through the iterations: values that each gets from the one before, and what all leave
- * beside each other. */
+/* What goes through the iterations: values that each gets from the one before, and the results of
+ * all, concatenated. */
 typedef struct {
   const Onnx__GraphProto *body;
   size_t n_state, n_left, n_first; /* n_first: results of the body before the states */
@@ -485,7 +485,7 @@ static void keep_results(ox_net *g, turns *t, const ox_scope *s, int64_t trip) {
     t->left[(size_t)trip * t->n_left + k] = result_of(g, s, t->n_first + t->n_state + k);
 }
 
-/* What the iterations left, beside each other along a new axis; backwards: the last one first. */
+/* The results of the iterations, stacked along a new axis; backwards: the last one first. */
 static bool gather_left(ox_net *g, const turns *t, size_t k, int64_t trips, int64_t axis,
                         bool backwards) {
   Onnx__NodeProto *n = new_node(g, "Concat");

@@ -125,7 +125,7 @@ static bool transpose(ox_net *g, bool *done) {
   for (int k = 0; k < v.rank; k++) {
     const int64_t from = perm && n == (size_t)v.rank ? perm[k] : v.rank - 1 - k;
     if (from < 0 || from >= v.rank || (perm && n != (size_t)v.rank))
-      return true; /* told by the view's reader */
+      return true; /* reported by the view's reader */
     shape[k] = v.shape[from], stride[k] = v.stride[from];
   }
   double *x = result_room(g, &out, v.rank, shape);
@@ -142,7 +142,7 @@ static bool slice(ox_net *g, bool *done) {
   if (!ox_cuts_of(g, v.rank, v.shape, &cuts)) return false;
   for (int k = 0; k < v.rank; k++) {
     if (!cuts.n[k]) return *done = true, give_nothing(g);
-    base += cuts.from[k] * v.stride[k];
+    base += cuts.first[k] * v.stride[k];
     shape[k] = cuts.n[k], stride[k] = cuts.step[k] * v.stride[k];
   }
   double *x = result_room(g, &out, v.rank, shape);
@@ -200,7 +200,7 @@ static bool concat(ox_net *g, bool *done) {
   for (size_t i = 1; i < g->node->n_input; i++) {
     if (!ox_has(g, i)) continue; /* of no element */
     const list v = input(g, i);
-    if (v.rank != first.rank) return true; /* told by those that join tensors */
+    if (v.rank != first.rank) return true; /* reported by those that join tensors */
     for (int k = 0; k < v.rank; k++)
       if (k != axis && v.shape[k] != first.shape[k]) return true;
     if (!tf_add(shape[axis], v.shape[axis], &shape[axis])) return true;
@@ -245,7 +245,7 @@ static bool index_at(ox_net *g, double number, int64_t all, int64_t *out) {
   return true;
 }
 
-/* Whether the indices stand equally far apart: what they choose is a view. */
+/* Whether the indices have one stride: what they choose is then a view. */
 static bool even(const list *which) {
   for (int64_t i = 1; i < which->size; i++)
     if (which->x[i] - which->x[i - 1] != which->x[1] - which->x[0]) return false;
@@ -374,7 +374,7 @@ static bool fold_matmul(ox_net *g, bool *done) {
   int64_t shape[OX_RANK], at[OX_RANK] = {0}, sa[OX_RANK] = {0}, sb[OX_RANK] = {0}, i = 0;
   const int rank = a.rank > b.rank ? a.rank : b.rank;
   if (a.rank < 2 || b.rank < 2 || a.shape[a.rank - 1] != b.shape[b.rank - 2])
-    return true; /* told where ops are made */
+    return true; /* reported where ops are made */
   for (int k = 0; k < rank; k++) {
     const int p = k - (rank - a.rank), q = k - (rank - b.rank);
     const int64_t m = p < 0 || k == rank - 1 ? 1 : a.shape[p],

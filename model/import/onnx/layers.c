@@ -350,8 +350,8 @@ static bool conv_integer(ox_net *g) {
          ox_run(g, "@0 = Cast(y) to=%d", OX_T_INT32);
 }
 
-/* Of n products of elements of a and b, less their zeros: told where float32 may not hold the sums
- * exactly. */
+/* Of n products of elements of a and b, less their zeros: reported where float32 may not hold the
+ * sums exactly. */
 static void remark_sums(ox_net *g, int64_t n, const ox_value *a, const ox_value *b) {
   const double bits = (ox_type_kind_of(a->type) == OX_UNSIGNED_KIND) +
                       (ox_type_kind_of(b->type) == OX_UNSIGNED_KIND) + ox_type_bits(a->type) +

@@ -15,13 +15,13 @@ static int nodes(const ox_expr *e) {
 }
 
 static void count_reads(ox_net *g, const ox_expr *e, int by) {
-  if (e->what == OX_READ) g->tensor[e->tensor].reads += by;
+  if (e->kind == OX_READ) g->tensor[e->tensor].reads += by;
   for (int i = 0; i < e->n_args; i++)
     count_reads(g, e->arg[i], by);
 }
 
 static ox_expr *find_read(ox_expr *e, int tensor) {
-  if (e->what == OX_READ && e->tensor == tensor) return e;
+  if (e->kind == OX_READ && e->tensor == tensor) return e;
   for (int i = 0; i < e->n_args; i++) {
     ox_expr *found = find_read(e->arg[i], tensor);
     if (found) return found;
@@ -37,11 +37,11 @@ static bool same_index(const ox_index *a, const ox_index *b) {
 }
 
 static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
-  if (a->what != b->what || a->n_args != b->n_args) return false;
-  if (a->what == OX_NUMBER) return a->number == b->number;
-  if (a->what == OX_PLACE) return same_index(a->index, b->index);
-  bool equal = a->what == OX_READ ? a->tensor == b->tensor : !strcmp(a->call, b->call);
-  for (int r = 0; a->what == OX_READ && equal && r < g->tensor[a->tensor].rank; r++)
+  if (a->kind != b->kind || a->n_args != b->n_args) return false;
+  if (a->kind == OX_NUMBER) return a->number == b->number;
+  if (a->kind == OX_PLACE) return same_index(a->index, b->index);
+  bool equal = a->kind == OX_READ ? a->tensor == b->tensor : !strcmp(a->call, b->call);
+  for (int r = 0; a->kind == OX_READ && equal && r < g->tensor[a->tensor].rank; r++)
     equal = same_index(&a->index[r], &b->index[r]);
   for (int i = 0; i < a->n_args && equal; i++)
     equal = same(g, a->arg[i], b->arg[i]);
@@ -51,7 +51,7 @@ static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
 /* ---- padded inputs -------------------------------------------------------------------------- */
 
 static void read_other(ox_expr *e, int tensor, int other) {
-  if (e->what == OX_READ && e->tensor == tensor) e->tensor = other;
+  if (e->kind == OX_READ && e->tensor == tensor) e->tensor = other;
   for (int i = 0; i < e->n_args; i++)
     read_other(e->arg[i], tensor, other);
 }
@@ -62,7 +62,7 @@ bool ox_even_pads(ox_net *g) {
     ox_tensor *t = &g->tensor[z];
     bool uneven = false;
     for (int r = 0; r < t->rank && t->op < 0; r++)
-      uneven |= t->pad[r] != t->before[r];
+      uneven |= t->pad[r] != t->read_before[r];
     if (!uneven) continue;
     ox_value v = {.name = t->from};
     ox_whole(&v, z, t->rank, t->shape);
@@ -98,8 +98,8 @@ static ox_expr *substituted(ox_net *g, const ox_op *op, const ox_expr *e, const 
   *new = *e;
   for (int i = 0; i < e->n_args; i++)
     if (!(new->arg[i] = substituted(g, op, e->arg[i], index))) return NULL;
-  if (e->what != OX_READ && e->what != OX_PLACE) return new;
-  const int rank = e->what == OX_PLACE ? 1 : g->tensor[e->tensor].rank;
+  if (e->kind != OX_READ && e->kind != OX_PLACE) return new;
+  const int rank = e->kind == OX_PLACE ? 1 : g->tensor[e->tensor].rank;
   new->index = TF_ARRAY(g->arena, ox_index, (size_t)rank + 1);
   for (int r = 0; r < rank && new->index; r++) {
     new->index[r].c = e->index[r].c;
@@ -130,9 +130,9 @@ static int views_read(const ox_net *g, int tensor) {
   return n;
 }
 
-/* Whether it is computed of coordinates alone, which costs nothing wherever it stands. */
+/* Whether it is computed of coordinates alone, which costs nothing wherever it is. */
 static bool is_of_places(const ox_expr *e) {
-  bool all = e->what != OX_READ;
+  bool all = e->kind != OX_READ;
   for (int i = 0; i < e->n_args && all; i++)
     all = is_of_places(e->arg[i]);
   return all;
@@ -140,7 +140,7 @@ static bool is_of_places(const ox_expr *e) {
 
 /* How many reads of what ops make it has. */
 static int reads_made(const ox_net *g, const ox_expr *e) {
-  int n = e->what == OX_READ && g->tensor[e->tensor].op >= 0;
+  int n = e->kind == OX_READ && g->tensor[e->tensor].op >= 0;
   for (int i = 0; i < e->n_args; i++)
     n += reads_made(g, e->arg[i]);
   return n;
@@ -168,7 +168,7 @@ static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool firs
 
 /* Whether the read accesses its tensor elsewhere than some read of it in e. */
 static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr *e) {
-  if (e->what == OX_READ && e->tensor == read->tensor && !same(g, e, read)) return true;
+  if (e->kind == OX_READ && e->tensor == read->tensor && !same(g, e, read)) return true;
   for (int i = 0; i < e->n_args; i++)
     if (reads_elsewhere(g, read, e->arg[i])) return true;
   return false;
@@ -177,7 +177,7 @@ static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr 
 /* Whether a reads some tensor that b reads elsewhere: a merged op would have to hold two parts of
  * it (the gates of an LSTM are 512 elements apart), which no small memory can. */
 static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
-  if (a->what == OX_READ && reads_elsewhere(g, a, b)) return true;
+  if (a->kind == OX_READ && reads_elsewhere(g, a, b)) return true;
   for (int i = 0; i < a->n_args; i++)
     if (reads_apart(g, a->arg[i], b)) return true;
   return false;
@@ -186,7 +186,7 @@ static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
 static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e, bool first) {
   for (int i = 0; i < e->n_args; i++)
     if (merge_into(g, b, e->arg[i], first)) return true;
-  if (e->what != OX_READ || g->tensor[e->tensor].op < 0) return false;
+  if (e->kind != OX_READ || g->tensor[e->tensor].op < 0) return false;
   ox_op *a = &g->op[g->tensor[e->tensor].op];
   if (!can_merge(g, a, b, first)) return false;
   ox_expr *at = find_read(b->value, e->tensor), *new = substituted(g, a, a->value, at->index);
@@ -199,11 +199,11 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e, bool first) {
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
-static bool is_number(const ox_expr *e, double x) { return e->what == OX_NUMBER && e->number == x; }
+static bool is_number(const ox_expr *e, double x) { return e->kind == OX_NUMBER && e->number == x; }
 
 /* The condition of which e is 1 or 0; NULL: it is none, or out of memory. */
 static ox_expr *condition_of(ox_net *g, ox_expr *e) {
-  if (e->what != OX_CALL) return NULL;
+  if (e->kind != OX_CALL) return NULL;
   if (!strcmp(e->call, "select") && is_number(e->arg[1], 1) && is_number(e->arg[2], 0)) {
     ox_expr *inner = condition_of(g, e->arg[0]);
     return inner ? inner : e->arg[0];
@@ -216,7 +216,7 @@ static ox_expr *condition_of(ox_net *g, ox_expr *e) {
 /* What is chosen by a 1 or 0 of a condition is chosen by the condition: a mask of coordinates is
  * seen as one. */
 static void choose_by_conditions(ox_net *g, ox_expr *e) {
-  if (e->what == OX_CALL && !strcmp(e->call, "select")) {
+  if (e->kind == OX_CALL && !strcmp(e->call, "select")) {
     ox_expr *c = condition_of(g, e->arg[0]);
     if (c) e->arg[0] = c;
   }
@@ -227,7 +227,7 @@ static void choose_by_conditions(ox_net *g, ox_expr *e) {
 /* ---- GELU ----------------------------------------------------------------------------------- */
 
 static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
-  if (e->what != OX_CALL || strcmp(e->call, "*") != 0) {
+  if (e->kind != OX_CALL || strcmp(e->call, "*") != 0) {
     if (n < most) out[n] = e;
     return n + 1;
   }
@@ -236,7 +236,7 @@ static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
 
 static bool near(double a, double b) { return fabs(a - b) < 1e-4 * b; }
 static bool is_call(const ox_expr *e, const char *call) {
-  return e->what == OX_CALL && !strcmp(e->call, call);
+  return e->kind == OX_CALL && !strcmp(e->call, call);
 }
 
 /* x of 1 + erf(x / sqrt(2)); NULL: another form. */
@@ -244,12 +244,12 @@ static ox_expr *in_erf(ox_expr *e) {
   if (!is_call(e, "+")) return NULL;
   for (int i = 0; i < 2; i++) {
     ox_expr *one = e->arg[i], *erf = e->arg[1 - i];
-    if (one->what != OX_NUMBER || one->number != 1 || !is_call(erf, "erf")) continue;
+    if (one->kind != OX_NUMBER || one->number != 1 || !is_call(erf, "erf")) continue;
     ox_expr *in = erf->arg[0];
-    if (is_call(in, "/") && in->arg[1]->what == OX_NUMBER && near(in->arg[1]->number, sqrt(2)))
+    if (is_call(in, "/") && in->arg[1]->kind == OX_NUMBER && near(in->arg[1]->number, sqrt(2)))
       return in->arg[0];
     for (int k = 0; is_call(in, "*") && k < 2; k++)
-      if (in->arg[k]->what == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5)))
+      if (in->arg[k]->kind == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5)))
         return in->arg[1 - k];
   }
   return NULL;
@@ -263,13 +263,13 @@ static bool to_gelu(const ox_net *g, ox_expr *e) {
   int erf = -1;
   if (!is_call(e, "*") || factors_of(e, f, 0, PARTS) != PARTS) return false;
   for (int i = 0; i < PARTS; i++) {
-    if (f[i]->what == OX_NUMBER && f[i]->number == 0.5) half = true;
+    if (f[i]->kind == OX_NUMBER && f[i]->number == 0.5) half = true;
     if (in_erf(f[i])) erf = i, x = in_erf(f[i]);
   }
   bool found = false;
   for (int i = 0; i < PARTS && half && erf >= 0; i++)
     found |= i != erf && same(g, f[i], x);
-  if (found) *e = (ox_expr){.what = OX_CALL, .call = "gelu", .n_args = 1, .arg = {x}};
+  if (found) *e = (ox_expr){.kind = OX_CALL, .call = "gelu", .n_args = 1, .arg = {x}};
   return found;
 }
 

@@ -174,7 +174,7 @@ static bool cut_axis(ox_net *g, int64_t all, int64_t from, int64_t to, int64_t s
   to = to < 0 ? to + all : to;
   from = from < 0 ? 0 : back && from > all - 1 ? all - 1 : from;
   to = to > all ? all : to < (back ? -1 : 0) ? (back ? -1 : 0) : to;
-  out->from[k] = from;
+  out->first[k] = from;
   out->step[k] = step;
   out->n[k] = (back ? from <= to : from >= to) ? 0
               : back                           ? (from - to - step - 1) / -step
@@ -199,7 +199,7 @@ bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out) {
   if (n != m || (axes && n_axes != n) || (step && n_steps != n) || n > rank || !from || !to)
     return ox_fail(g, TF_E_SHAPE, "starts, ends, axes and steps of different lengths");
   for (k = 0; k < rank; k++)
-    out->from[k] = 0, out->n[k] = extent[k], out->step[k] = 1;
+    out->first[k] = 0, out->n[k] = extent[k], out->step[k] = 1;
   for (int64_t i = 0; i < n; i++)
     if (!ox_axis_at(g, axes ? axes[i] : i, rank, &k) ||
         !cut_axis(g, extent[k], from[i], to[i], step ? step[i] : 1, out, k))
@@ -220,7 +220,7 @@ static bool slice(ox_net *g) {
       return ox_fail(g, TF_E_RANGE, "nothing of the %lld elements of axis %d", (long long)extent[k],
                      k);
   for (int k = 0; k < v.rank; k++)
-    if (!ox_slice(g, &v, k, cuts.from[k], cuts.n[k], cuts.step[k])) return false;
+    if (!ox_slice(g, &v, k, cuts.first[k], cuts.n[k], cuts.step[k])) return false;
   return ox_give(g, 0, &v);
 }
 
@@ -261,7 +261,7 @@ static bool split(ox_net *g) {
                               (long long)at, (long long)all);
 }
 
-/* Copies beside each other: an axis of as many, of which each is the same, before each axis. */
+/* Tiling: before each axis one of as many elements, all the same. */
 static bool tile(ox_net *g) {
   ox_value v;
   const int64_t *times;
@@ -327,7 +327,7 @@ static bool indices(ox_net *g, const ox_value *which, int64_t all, int64_t *at) 
   return true;
 }
 
-/* Elements at known places: a slice where they stand equally far apart, else each the sum of all
+/* Elements at known places: a slice where they have one stride, else each the sum of all
  * with one weight 1. */
 static bool choose(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t n) {
   const int64_t step = n > 1 ? at[1] - at[0] : 1;
@@ -338,7 +338,7 @@ static bool choose(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t 
   ox_blend b;
   if (!ox_blend_room(g, n, 1, &b)) return false;
   for (int64_t i = 0; i < n; i++)
-    b.at[i] = at[i], b.weight[i] = 1;
+    b.source[i] = at[i], b.weight[i] = 1;
   return ox_mix(g, v, axis, &b);
 }
 
@@ -408,7 +408,8 @@ static int outer_rank(const ox_net *g, const ox_value *v, int axis) {
   int found = -1;
   for (int r = 0; v->n[axis] && r < t->rank; r++)
     if (f->step[r]) found = found == -1 ? r : -2;
-  return found >= 0 && !v->at[found] && t->shape[found] == f->step[found] * f->extent ? found : -1;
+  return found >= 0 && !v->origin[found] && t->shape[found] == f->step[found] * f->extent ? found
+                                                                                          : -1;
 }
 
 /* Copies v if its axis has no such rank. */
@@ -527,7 +528,7 @@ static bool pad_zeros(ox_net *g, ox_value *v, int axis, int64_t before, int64_t 
   return e && ox_make(g, g->node->output[0], "=", e, all, v->rank, v);
 }
 
-/* Copies around an axis: of its end, of what lies beside it mirrored, or of its other end. */
+/* Pads around an axis: its edge repeated, its neighbours mirrored, or wrapped around. */
 static bool pad_copies(ox_net *g, ox_value *v, int axis, int64_t before, int64_t whole, char how) {
   const int64_t in = ox_extent(v, axis);
   int64_t *at = ox_places_room(g, whole);

@@ -42,7 +42,7 @@ typedef struct {
   int tensor, rank, n_factors;
   int n[OX_RANK];          /* number of factors of each axis; an axis of one element has none */
   ox_factor f[OX_FACTORS]; /* of all axes, in order */
-  int64_t at[OX_RANK];     /* coordinates of the first element in the tensor */
+  int64_t origin[OX_RANK]; /* coordinates of the first element in the tensor */
   const double *number;    /* the elements in order; NULL: not constant */
   int type;                /* ONNX's of its elements (OX_TYPES); 0: not said */
   const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
@@ -64,8 +64,8 @@ typedef struct {
   const char *name, *from; /* in the workload; in the graph */
   int rank;
   int64_t shape[OX_RANK], pad[OX_RANK],
-      before[OX_RANK]; /* pad: the larger of what is read before and after */
-  int op;              /* its producer; -1: an input, or a view */
+      read_before[OX_RANK]; /* pad: the larger of what is read before and after */
+  int op;                   /* its producer; -1: an input, or a view */
   int view_of; /* 1 + the tensor whose elements it shows, in the same order, along other ranks; 0:
                   none */
   int reads;
@@ -84,7 +84,7 @@ typedef struct {
 } ox_index;
 
 typedef struct ox_expr {
-  enum { OX_NUMBER, OX_READ, OX_CALL, OX_PLACE } what;
+  enum { OX_NUMBER, OX_READ, OX_CALL, OX_PLACE } kind;
   double number;
   int tensor;
   ox_index *index;  /* OX_READ: [rank of tensor]; OX_PLACE: one, whose value it is */
@@ -108,7 +108,7 @@ typedef struct {
   int n_dims, dim[OX_FACTORS]; /* outermost first, once opened */
 } ox_axis;
 
-/* What changes numbers by no more than the elements' width does: told once, of all nodes
+/* What changes numbers by no more than the elements' width does: reported once, for all nodes
  * (ox_remark). */
 enum { OX_WHOLE_SUMS, OX_NARROW_FLOATS, OX_REMARKS };
 
@@ -304,7 +304,7 @@ int ox_cast_type(ox_net *g);
 /* Where a Slice of these extents begins, how many elements it takes, maybe none, and how far apart
  * (never 0, maybe negative). */
 typedef struct {
-  int64_t from[OX_RANK], n[OX_RANK], step[OX_RANK];
+  int64_t first[OX_RANK], n[OX_RANK], step[OX_RANK];
 } ox_cuts;
 bool ox_cuts_of(ox_net *g, int rank, const int64_t *extent, ox_cuts *out); /* moves.c */
 bool ox_reduced_axes(ox_net *g, int rank, bool *over); /* sums.c: which axes the node reduces */
@@ -366,7 +366,7 @@ double ox_element(int type, const uint8_t *p);
  * is at `at` (NULL: the reader of messages took them). */
 typedef struct {
   const Onnx__TensorProto *t;
-  const uint8_t *raw, *at, *end;
+  const uint8_t *raw, *cursor, *end;
   int64_t next;
 } ox_reading;
 bool ox_has_numbers(const ox_net *g, const Onnx__TensorProto *t);
@@ -443,7 +443,7 @@ const char *ox_sum_name(ox_net *g);
  */
 typedef struct {
   int64_t n, taps;
-  int64_t *at;
+  int64_t *source;
   double *weight;
 } ox_blend;
 bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out);

@@ -6,7 +6,7 @@
 
 enum { MOST_INPUTS = 16 };
 
-/* The inputs of the node beside each other: axes of the result, and each input's element there. */
+/* The inputs of the node, broadcast: axes of the result, and each input's element there. */
 typedef struct {
   int n, rank;
   ox_axis axis[OX_RANK];
@@ -131,8 +131,8 @@ static ox_expr *truth(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
 
 /* Whether it is never negative. */
 static bool never_negative(const ox_net *g, const ox_expr *e) {
-  return e->what == OX_READ ? g->tensor[e->tensor].positive
-                            : e->what == OX_NUMBER && e->number >= 0;
+  return e->kind == OX_READ ? g->tensor[e->tensor].positive
+                            : e->kind == OX_NUMBER && e->number >= 0;
 }
 
 /* By logarithms, where nothing has none: of what is never negative, to any power; of other data, to
@@ -173,7 +173,7 @@ static bool power(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
-  if (p.x[1]->what == OX_NUMBER) {
+  if (p.x[1]->kind == OX_NUMBER) {
     const double n = p.x[1]->number;
     if (ox_is_integer(ox_find(g, g->node->input[0])->type) && !(n >= 0 && n == floor(n)))
       return ox_fail(
@@ -185,7 +185,7 @@ static bool power(ox_net *g) {
                     : ox_fail(g, TF_E_RANGE, "to the power of %g; whole ones are known up to 16",
                               p.x[1]->number);
   }
-  if (p.x[0]->what != OX_NUMBER || !(p.x[0]->number > 0)) return power_of_data(g, &p);
+  if (p.x[0]->kind != OX_NUMBER || !(p.x[0]->number > 0)) return power_of_data(g, &p);
   return end(g, &p, ox_call(g, "exp", with(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
 }
 
@@ -503,7 +503,8 @@ static bool to_whole(ox_net *g, int to, whole_way way) {
   return end_as(g, &p, ox_call(g, "-", whole, with(g, "*", turns, span), NULL), to);
 }
 
-/* Between floats nothing is rounded, which is told; what the narrower has in full loses nothing. */
+/* Between floats nothing is rounded, which is reported; what the narrower has in full loses
+ * nothing. */
 static void remark_floats(ox_net *g, int from, int to) {
   const bool narrow = to == OX_T_FLOAT16 || to == OX_T_BFLOAT16,
              wide = from == OX_T_FLOAT || from == OX_T_DOUBLE;

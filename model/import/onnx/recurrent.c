@@ -342,7 +342,7 @@ static bool walk(rnn *r, bool backward, ox_value *h) {
   return true;
 }
 
-/* The k-th output: what the directions end with, side by side. */
+/* The k-th output: the final states of the directions, stacked. */
 static bool give_last(rnn *r, size_t k, ox_value *last) {
   const int64_t shape[] = {1, r->batch, r->hidden};
   ox_value out;

@@ -12,9 +12,9 @@ static const double PI = 3.14159265358979323846;
 
 bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out) {
   *out = (ox_blend){.n = n, .taps = taps};
-  out->at = n <= OX_FOLDED ? ox_places_room(g, n * taps) : ox_places_room(g, n);
-  out->weight = out->at ? ox_numbers_room(g, n * taps) : NULL;
-  if (out->at && !out->weight && !g->oom)
+  out->source = n <= OX_FOLDED ? ox_places_room(g, n * taps) : ox_places_room(g, n);
+  out->weight = out->source ? ox_numbers_room(g, n * taps) : NULL;
+  if (out->source && !out->weight && !g->oom)
     return ox_fail(g, TF_E_LIMIT, "more than %d numbers that are computed here", OX_FOLDED_IN_ALL);
   return out->weight != NULL;
 }
@@ -29,8 +29,8 @@ static band band_of(const ox_blend *b, int64_t rows, int64_t step) {
   int64_t low = INT64_MAX, high = INT64_MIN;
   for (int64_t i = 0; i < b->n; i++)
     for (int64_t k = 0; k < b->taps; k++) {
-      if (b->at[i * b->taps + k] < 0) continue;
-      const int64_t from = b->at[i * b->taps + k] - i / rows * step;
+      if (b->source[i * b->taps + k] < 0) continue;
+      const int64_t from = b->source[i * b->taps + k] - i / rows * step;
       low = from < low ? from : low;
       high = from > high ? from : high;
     }
@@ -61,7 +61,7 @@ static const double *weights_of(ox_net *g, const ox_blend *b, const band *s) {
   memset(w, 0, (size_t)(b->n * s->taps) * sizeof *w);
   for (int64_t i = 0; i < b->n; i++)
     for (int64_t k = 0; k < b->taps; k++) {
-      const int64_t at = b->at[i * b->taps + k];
+      const int64_t at = b->source[i * b->taps + k];
       if (at >= 0)
         w[i * s->taps + at - i / s->rows * s->step - s->low] += b->weight[i * b->taps + k];
     }
@@ -161,7 +161,7 @@ static double cubic_at(double a, double x) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* By how much less an element counts that is further away. */
+/* The factor of distances by which antialiasing widens the kernel. */
 static double shrunk(const sizing *s) { return s->wide && s->scale < 1 ? s->scale : 1; }
 
 /* Whether element i lies within the axis; where only a part of it is resized, others have a value
@@ -178,7 +178,7 @@ static void fill_blend(const sizing *s, ox_blend *b) {
     const double x = source_of(s, i), first = cubic || linear ? floor(x) - reach : rounded(s, x);
     if (!lies_inside(s, i)) {
       for (int64_t k = 0; k < b->taps; k++)
-        b->at[i * b->taps + k] = -1, b->weight[i * b->taps + k] = 0;
+        b->source[i * b->taps + k] = -1, b->weight[i * b->taps + k] = 0;
       continue;
     }
     double sum = 0;
@@ -188,7 +188,7 @@ static void fill_blend(const sizing *s, ox_blend *b) {
                  : linear ? fmax(1 - fabs(x - at) * by, 0)
                           : 1;
       if (s->inside && (at < 0 || at > most)) w = 0;
-      b->at[i * b->taps + k] = (int64_t)(at < 0 ? 0 : at > most ? most : at);
+      b->source[i * b->taps + k] = (int64_t)(at < 0 ? 0 : at > most ? most : at);
       b->weight[i * b->taps + k] = w;
       sum += w;
     }
@@ -549,7 +549,7 @@ static bool grid_sample(ox_net *g) {
          ox_run(g, "@0 = Reshape(y, %s)", ox_list(g, v->rank, shape));
 }
 
-/* Places of a grid turned and moved by a matrix of each of the batch. */
+/* Places of a grid transformed by an affine matrix of each of the batch. */
 static bool affine_grid(ox_net *g) {
   const ox_value *v = ox_input(g, 0);
   const int64_t *size;

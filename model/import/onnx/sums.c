@@ -11,7 +11,7 @@ typedef struct {
   ox_value x;
   ox_axis axis[OX_RANK];
   const ox_axis *all[OX_RANK];
-  bool over[OX_RANK];
+  bool reduced[OX_RANK];
   double many; /* number of elements reduced to one */
 } open_value;
 
@@ -22,7 +22,7 @@ static bool open_axes(ox_net *g, open_value *v) {
   for (int k = 0; k < rank; k++) {
     if (!ox_join(g, &v->axis[k], &v->x, k) || !ox_open(g, &v->axis[k])) return false;
     v->all[k] = &v->axis[k];
-    if (v->over[k]) v->many *= (double)ox_extent(&v->x, k);
+    if (v->reduced[k]) v->many *= (double)ox_extent(&v->x, k);
   }
   return true;
 }
@@ -37,7 +37,7 @@ static bool sum(ox_net *g, const open_value *v, const char *part, const char *re
                 ox_value *out) {
   const ox_axis *made[OX_RANK];
   for (int k = 0; k < v->x.rank; k++)
-    made[k] = v->over[k] ? NULL : v->all[k];
+    made[k] = v->reduced[k] ? NULL : v->all[k];
   return ox_make(g, name_of(g, part), reduce, e, made, v->x.rank, out);
 }
 
@@ -97,7 +97,7 @@ static bool drop(ox_net *g, const open_value *v, ox_value *out) {
   int64_t shape[OX_RANK];
   int n = 0;
   for (int k = 0; k < v->x.rank; k++)
-    if (!v->over[k]) shape[n++] = ox_extent(&v->x, k);
+    if (!v->reduced[k]) shape[n++] = ox_extent(&v->x, k);
   return ox_reshape(g, out, n, shape);
 }
 
@@ -143,7 +143,7 @@ static bool reduce(ox_net *g) {
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   open_value v = {0};
   ox_value out;
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v))
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.reduced) || !open_axes(g, &v))
     return false;
   ox_expr *e = at(g, &v, &v.x);
   if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
@@ -173,7 +173,7 @@ static bool softmax(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", to_end ? 1 : -1), v.x.rank, &axis))
     return false;
   for (int k = axis; k < v.x.rank && (to_end || k == axis); k++)
-    v.over[k] = true;
+    v.reduced[k] = true;
   if (!open_axes(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   if (!each(g, &v, "exp",
             ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
@@ -215,7 +215,7 @@ static bool layer_norm(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
     return false;
   for (int k = axis; k < v.x.rank; k++)
-    v.over[k] = true;
+    v.reduced[k] = true;
   return open_axes(g, &v) && scaled(g, &v, normal(g, &v), axis, false);
 }
 
@@ -226,7 +226,7 @@ static bool rms_norm(ox_net *g) {
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
     return false;
   for (int k = axis; k < v.x.rank; k++)
-    v.over[k] = true;
+    v.reduced[k] = true;
   if (!open_axes(g, &v) ||
       !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
     return false;
@@ -241,7 +241,7 @@ static bool instance_norm(ox_net *g) {
   if (!ox_placed(g, 0, &v.x)) return false;
   if (v.x.rank < 3) return ox_fail(g, TF_E_RANK, "an instance of %d axes", v.x.rank);
   for (int k = 2; k < v.x.rank; k++)
-    v.over[k] = true;
+    v.reduced[k] = true;
   return open_axes(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
 }
 
@@ -260,7 +260,7 @@ static bool group_norm(ox_net *g) {
   shape[1] = many, shape[2] = whole[1] / many;
   if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
   for (int k = 2; k <= rank; k++)
-    v.over[k] = true;
+    v.reduced[k] = true;
   if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) ||
       !ox_reshape(g, &out, rank, whole))
     return false;
@@ -282,7 +282,7 @@ static bool log_sum_exp(ox_net *g) {
   ox_value most, z, out;
   bool done;
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
-  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.over) || !open_axes(g, &v))
+  if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.reduced) || !open_axes(g, &v))
     return false;
   if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
   ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
@@ -304,7 +304,7 @@ static bool lp_norm(ox_net *g) {
     return ox_fail(g, TF_E_RANGE, "p is %lld; 1 and 2 are known", (long long)power);
   if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis))
     return false;
-  v.over[axis] = true;
+  v.reduced[axis] = true;
   if (!open_axes(g, &v)) return false;
   ox_expr *e = at(g, &v, &v.x);
   e = squares ? two(g, "*", e, at(g, &v, &v.x)) : ox_call(g, "abs", e, NULL, NULL);

@@ -141,8 +141,8 @@ static bool are_packed(const uint8_t *p, size_t len, int64_t n) {
 
 static uint64_t next_packed(ox_reading *x) {
   uint64_t bits = 0;
-  for (int shift = 0; x->at < x->end; shift += 7) {
-    const uint8_t byte = *x->at++;
+  for (int shift = 0; x->cursor < x->end; shift += 7) {
+    const uint8_t byte = *x->cursor++;
     bits |= (uint64_t)(byte & 127) << shift;
     if (byte < 128) break;
   }
@@ -166,9 +166,9 @@ bool ox_open_numbers(const ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_
   *out = (ox_reading){.t = t, .raw = ox_piece(g, t, OX_RAW, &len)};
   if (!out->raw && (list == OX_FLOATS || list == OX_DOUBLES)) out->raw = ox_piece(g, t, list, &len);
   if (out->raw) return each && len % each == 0 && len / each == (uint64_t)n;
-  out->at = ox_piece(g, t, list, &len);
-  out->end = out->at ? out->at + len : NULL;
-  return out->at ? are_packed(out->at, len, n) : listed(t, list) == (uint64_t)n;
+  out->cursor = ox_piece(g, t, list, &len);
+  out->end = out->cursor ? out->cursor + len : NULL;
+  return out->cursor ? are_packed(out->cursor, len, n) : listed(t, list) == (uint64_t)n;
 }
 
 double ox_next_number(ox_reading *x) {
@@ -176,8 +176,8 @@ double ox_next_number(ox_reading *x) {
   const unsigned list = list_of(type);
   const int64_t i = x->next++;
   if (x->raw) return ox_element(type, x->raw + (size_t)i * ox_bytes_of(type));
-  const uint64_t bits = x->at ? next_packed(x) : 0;
-  const double number = !x->at               ? listed_at(x->t, list, i)
+  const uint64_t bits = x->cursor ? next_packed(x) : 0;
+  const double number = !x->cursor           ? listed_at(x->t, list, i)
                         : list == OX_INT64S  ? (double)(int64_t)bits
                         : list == OX_UINT64S ? (double)bits
                                              : (double)(int32_t)(uint32_t)bits;

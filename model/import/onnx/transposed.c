@@ -10,7 +10,7 @@
 typedef struct {
   int64_t in, kernel, stride, dilation, before, out;
   int64_t rows, taps;
-  ox_axis at, rest, tap, made;
+  ox_axis position, phase, tap, made;
 } spread;
 
 static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel, spread *s) {
@@ -61,20 +61,20 @@ static bool read_pads(ox_net *g, const ox_value *x, int n, const int64_t *kernel
 }
 
 static bool open_spread(ox_net *g, spread *s) {
-  return ox_open_extent(g, &s->at, s->rows) && ox_open_extent(g, &s->rest, s->stride) &&
-         ox_open_extent(g, &s->tap, s->taps) && ox_combine(g, &s->at, &s->rest, &s->made);
+  return ox_open_extent(g, &s->position, s->rows) && ox_open_extent(g, &s->phase, s->stride) &&
+         ox_open_extent(g, &s->tap, s->taps) && ox_combine(g, &s->position, &s->phase, &s->made);
 }
 
 /* The element of the input, and that of the weights, of one tap. */
 static void slide(ox_net *g, const spread *s, ox_expr *a, int ra, ox_expr *b, int rb) {
   if (ra >= 0) {
-    ox_add_term(&a->index[ra], &s->at, 1, 1);
+    ox_add_term(&a->index[ra], &s->position, 1, 1);
     ox_add_term(&a->index[ra], &s->tap, 1, -s->dilation);
     ox_pad_rank(&g->tensor[a->tensor], ra, s->dilation * (s->taps - 1), s->rows - s->in);
   }
   if (rb < 0) return;
   ox_add_term(&b->index[rb], &s->tap, 1, s->stride);
-  ox_add_term(&b->index[rb], &s->rest, 1, 1);
+  ox_add_term(&b->index[rb], &s->phase, 1, 1);
   ox_pad_rank(&g->tensor[b->tensor], rb, 0, s->stride * s->taps - s->kernel);
 }
 

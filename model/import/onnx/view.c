@@ -28,7 +28,7 @@ void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape) {
   v->rank = rank;
   v->n_factors = 0;
   for (int k = 0; k < rank; k++) {
-    v->at[k] = 0;
+    v->origin[k] = 0;
     v->n[k] = shape[k] > 1;
     if (shape[k] < 2) continue;
     ox_factor *f = &v->f[v->n_factors++];
@@ -185,7 +185,7 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
                       (long long)(ox_extent(v, axis) / inner), (long long)inner);
   if (v->n[axis] == 0) return true; /* a single element */
   for (int r = 0; r < OX_RANK; r++) {
-    v->at[r] += f->step[r] * (from / inner);
+    v->origin[r] += f->step[r] * (from / inner);
     f->step[r] *= step;
   }
   f->extent = n / inner;
@@ -226,7 +226,7 @@ bool ox_is_whole(const ox_net *g, const ox_value *v) {
   for (int r = t->rank - 1; r >= 0; r--) {
     stride[r] = all;
     all *= t->shape[r];
-    same &= v->at[r] == 0;
+    same &= v->origin[r] == 0;
   }
   for (int i = v->n_factors - 1; i >= 0 && same; i--) {
     int64_t step = 0;
@@ -250,6 +250,7 @@ int ox_rank_along(const ox_net *g, const ox_value *v, int axis) {
 int ox_rank_of(const ox_net *g, const ox_value *v, int axis) {
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
-  return r >= 0 && f->step[r] == 1 && !v->at[r] && f->extent == g->tensor[v->tensor].shape[r] ? r
-                                                                                              : -1;
+  return r >= 0 && f->step[r] == 1 && !v->origin[r] && f->extent == g->tensor[v->tensor].shape[r]
+             ? r
+             : -1;
 }

@@ -29,8 +29,8 @@ enum {
 /* Numbers of a tensor, wherever they stand. */
 typedef struct {
   ox_reading read;
-  int64_t at; /* their first byte in `file` */
-  FILE *file; /* another file, of which `piece` is what was read last; NULL: none */
+  int64_t offset; /* their first byte in `file` */
+  FILE *file;     /* another file, of which `piece` is what was read last; NULL: none */
   uint8_t piece[CHUNK * sizeof(double)];
 } numbers;
 
@@ -141,25 +141,25 @@ static bool find_external(const writing *w, const char *name, const Onnx__Tensor
              *length = external(t, "length");
   int64_t many = (int64_t)size;
   struct stat s;
-  x->at = 0;
+  x->offset = 0;
   if (!location)
     return ox_fail(w->g, TF_E_MISSING, "weight '%.60s' lies in a file without a name", name);
   if (!stays_below(location))
     return ox_fail(w->g, TF_E_NAME,
                    "weight '%.60s' lies in '%.200s', outside of the model's folder", name,
                    location);
-  if ((offset && !whole_number(offset, &x->at)) || (length && !whole_number(length, &many)) ||
+  if ((offset && !whole_number(offset, &x->offset)) || (length && !whole_number(length, &many)) ||
       many != (int64_t)size)
     return ox_fail(w->g, TF_E_SHAPE,
                    "weight '%.60s': offset '%.20s', length '%.20s' where %zu bytes are needed",
                    name, offset ? offset : "0", length ? length : "", size);
   if (!(x->file = open_external(w, name, location))) return false;
   const int64_t all = fstat(fileno(x->file), &s) == 0 ? (int64_t)s.st_size : -1;
-  if (all < x->at || (uint64_t)(all - x->at) < size)
+  if (all < x->offset || (uint64_t)(all - x->offset) < size)
     return ox_fail(w->g, TF_E_SHAPE,
                    "weight '%.60s' needs %zu bytes from byte %" PRId64 " on of a file of %" PRId64,
-                   name, size, x->at, all);
-  return fseeko(x->file, (off_t)x->at, SEEK_SET) == 0 ||
+                   name, size, x->offset, all);
+  return fseeko(x->file, (off_t)x->offset, SEEK_SET) == 0 ||
          ox_fail(w->g, TF_E_IO, "weight '%.60s': its file cannot be read", name);
 }
 
@@ -195,39 +195,39 @@ static bool read_piece(const writing *w, const char *name, numbers *x, size_t n)
 
 /* What a source holds: one list of numbers, or the four of a BatchNormalization. */
 typedef struct {
-  const ox_source *from;
-  numbers of[4];
+  const ox_source *source;
+  numbers list[4];
   int n;
 } held;
 
 static bool open_held(const writing *w, const ox_tensor *t, int64_t n, held *h) {
-  h->from = &t->source;
+  h->source = &t->source;
   h->n = 0;
   if (t->source.number) return true;
   const int many = t->source.fold ? 4 : 1;
   bool ok = true;
   for (; h->n < many && ok; h->n++)
     ok = open_numbers(w, t->from, many > 1 ? t->source.batch[h->n] : t->source.data, n,
-                      &h->of[h->n]);
+                      &h->list[h->n]);
   return ok;
 }
 
 static void close_held(held *h) {
   for (int k = 0; k < h->n; k++)
-    if (h->of[k].file) fclose(h->of[k].file);
+    if (h->list[k].file) fclose(h->list[k].file);
 }
 
 /* The next number, which is the i-th: y = (x - mean) / sqrt(variance + epsilon) * scale + shift, as
  * x * factor + rest.
  */
 static double next_held(held *h, int64_t i) {
-  if (h->from->number) return h->from->number[i];
-  const double first = ox_next_number(&h->of[0].read);
-  if (!h->from->fold) return first;
-  const double factor = first / sqrt(ox_next_number(&h->of[3].read) + h->from->epsilon);
-  if (h->from->fold == OX_SCALE) return factor;
-  const double shift = ox_next_number(&h->of[1].read);
-  return shift - ox_next_number(&h->of[2].read) * factor;
+  if (h->source->number) return h->source->number[i];
+  const double first = ox_next_number(&h->list[0].read);
+  if (!h->source->fold) return first;
+  const double factor = first / sqrt(ox_next_number(&h->list[3].read) + h->source->epsilon);
+  if (h->source->fold == OX_SCALE) return factor;
+  const double shift = ox_next_number(&h->list[1].read);
+  return shift - ox_next_number(&h->list[2].read) * factor;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ static bool put_row(const writing *w, const row *r, uint64_t *at) {
     uint8_t bytes[4 * CHUNK];
     const int64_t n = r->elements - i < CHUNK ? r->elements - i : CHUNK;
     for (int k = 0; k < h.n && ok; k++)
-      ok = read_piece(w, t->from, &h.of[k], (size_t)n);
+      ok = read_piece(w, t->from, &h.list[k], (size_t)n);
     for (int64_t k = 0; k < n && ok; k++) {
       const uint32_t bits = bits_of(type, next_held(&h, i + k));
       for (size_t b = 0; b < each; b++)

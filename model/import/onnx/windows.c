@@ -7,8 +7,8 @@
 /* One axis along which windows slide. */
 typedef struct {
   int64_t in, kernel, stride, dilation, before, after, out;
-  ox_axis at, tap; /* position of the window, element in it; a window of one element with stride 1
-                      has no tap, and its position is cut like the value */
+  ox_axis position, tap; /* position of the window, element in it; a window of one element with
+                      stride 1 has no tap, and its position is cut like the value */
 } slide;
 typedef struct {
   int n;
@@ -92,15 +92,16 @@ static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
     if (v->n[2 + i] > 1)
       return ox_regroup(g, TF_E_SHAPE,
                         "a window over axis %d, which a reshape or a Resize put together", 2 + i);
-    if (is_plain(s) ? !ox_join(g, &s->at, v, 2 + i) || !ox_open(g, &s->at)
-                    : !ox_open_extent(g, &s->at, s->out) || !ox_open_extent(g, &s->tap, s->kernel))
+    if (is_plain(s)
+            ? !ox_join(g, &s->position, v, 2 + i) || !ox_open(g, &s->position)
+            : !ox_open_extent(g, &s->position, s->out) || !ox_open_extent(g, &s->tap, s->kernel))
       return false;
   }
   return true;
 }
 
 void ox_pad_rank(ox_tensor *t, int rank, int64_t before, int64_t after) {
-  if (before > t->before[rank]) t->before[rank] = before;
+  if (before > t->read_before[rank]) t->read_before[rank] = before;
   if (before > t->pad[rank]) t->pad[rank] = before;
   if (after > t->pad[rank]) t->pad[rank] = after;
 }
@@ -129,7 +130,7 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
   if (r < 0) return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
-  ox_add_term(&e->index[r], &s->at, f->step[r], s->stride);
+  ox_add_term(&e->index[r], &s->position, f->step[r], s->stride);
   ox_add_term(&e->index[r], &s->tap, f->step[r], s->dilation);
   e->index[r].c -= f->step[r] * s->before;
   if (!is_padded(s)) return true;
@@ -142,7 +143,7 @@ static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch,
                           const ox_axis *channel, const slides *all) {
   const ox_axis *at[OX_RANK] = {batch, channel};
   for (int i = 0; i < all->n; i++)
-    at[2 + i] = is_plain(&all->s[i]) ? &all->s[i].at : NULL;
+    at[2 + i] = is_plain(&all->s[i]) ? &all->s[i].position : NULL;
   ox_expr *e = ox_read(g, v, at);
   for (int i = 0; i < all->n && e; i++)
     if (!is_plain(&all->s[i]) && !add_slide(g, e, v, 2 + i, &all->s[i])) return NULL;
@@ -154,7 +155,7 @@ static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides 
                      const ox_axis **out) {
   out[0] = batch, out[1] = channel;
   for (int i = 0; i < all->n; i++)
-    out[2 + i] = &all->s[i].at;
+    out[2 + i] = &all->s[i].position;
   return 2 + all->n;
 }
 
@@ -249,7 +250,7 @@ static bool conv(ox_net *g) {
 static ox_expr *within(ox_net *g, const slide *s) {
   ox_index at = {.c = -s->before};
   ox_expr *low = NULL, *high = NULL;
-  ox_add_term(&at, &s->at, 1, s->stride);
+  ox_add_term(&at, &s->position, 1, s->stride);
   ox_add_term(&at, &s->tap, 1, s->dilation);
   if (s->before > 0) low = ox_call(g, "<=", ox_number(g, 0), ox_index_value(g, &at), NULL);
   if (beyond(s) > 0)
@@ -280,7 +281,7 @@ static int64_t counted(const slide *s, int64_t at, bool pads) {
 /* The inverse of what counts, for each position along an axis, as a table. */
 static ox_expr *read_share(ox_net *g, const slide *s, int i, bool pads) {
   static const char *const names[OX_SLID] = {"share", "share_2", "share_3", "share_4"};
-  const ox_axis *const at = &s->at;
+  const ox_axis *const at = &s->position;
   double *inverse = ox_numbers_room(g, s->out);
   ox_value table;
   if (!inverse) {

@@ -1,7 +1,7 @@
 /* The file's bytes, before the protobuf reader gets them.  What would exhaust its stack or cut a
- * name short is refused, and a damaged file is told with the byte where it stops making sense.  The
- * reader copies what it reads: it gets the file without the numbers of tensors, which stay where
- * they are, and only learns where that is. */
+ * name short is refused, and a damaged file is reported with the byte where it stops making sense.
+ * The reader copies what it reads: it gets the file without the numbers of tensors, which stay
+ * where they are, and only learns where that is. */
 #include <stdlib.h>
 #include <string.h>
 

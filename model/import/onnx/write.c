@@ -121,24 +121,24 @@ static void number(tf_page *p, double x) {
 }
 
 static int level(const ox_expr *e) {
-  if (e->what != OX_CALL || e->call[1]) return 3;
+  if (e->kind != OX_CALL || e->call[1]) return 3;
   return *e->call == '+' || *e->call == '-' ? 1 : 2;
 }
 
 /* Comparisons and what joins them bind weakest: in parentheses. */
 static bool is_condition(const ox_expr *e) {
   static const char *const words[] = {"<", "<=", "==", "!=", "and"};
-  for (size_t i = 0; e->what == OX_CALL && i < sizeof words / sizeof *words; i++)
+  for (size_t i = 0; e->kind == OX_CALL && i < sizeof words / sizeof *words; i++)
     if (!strcmp(e->call, words[i])) return true;
   return false;
 }
 
 static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
-  if (e->what == OX_NUMBER) {
+  if (e->kind == OX_NUMBER) {
     number(p, e->number);
     return;
   }
-  if (e->what == OX_READ) {
+  if (e->kind == OX_READ) {
     const ox_tensor *t = &g->tensor[e->tensor];
     tf_page_add(p, "%s[", t->name);
     for (int r = 0; r < t->rank; r++) {
@@ -148,7 +148,7 @@ static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
     tf_page_add(p, "]");
     return;
   }
-  if (e->what == OX_PLACE) {
+  if (e->kind == OX_PLACE) {
     tf_page_add(p, "(");
     index_of(g, p, e->index);
     tf_page_add(p, ")");
@@ -199,7 +199,7 @@ static void dims(const ox_net *g, tf_page *p) {
 
 /* How far reads of a tensor go. */
 static void span(const ox_net *g, const ox_expr *e, int tensor, int64_t *least, int64_t *most) {
-  for (int r = 0; e->what == OX_READ && e->tensor == tensor && r < g->tensor[tensor].rank; r++) {
+  for (int r = 0; e->kind == OX_READ && e->tensor == tensor && r < g->tensor[tensor].rank; r++) {
     int64_t first = e->index[r].c, last = first;
     for (int i = 0; i < e->index[r].n; i++)
       *(e->index[r].coef[i] < 0 ? &first : &last) +=
@@ -218,9 +218,9 @@ static void list(tf_page *p, const char *key, const int64_t *x, int n) {
   tf_page_add(p, "]");
 }
 
-/* Whether they are weights of int8 that use seven bits, as quantisers are told to write them for
- * processors that add two products as 16 bits: from -64 to 64.  Nearer ends would tell layers apart
- * that are the same but for their numbers. */
+/* Whether they are weights of int8 that use seven bits, as quantisers can be set to write them for
+ * processors that add two products as 16 bits: from -64 to 64.  Nearer ends would distinguish
+ * layers that are the same but for their numbers. */
 static bool of_seven_bits(const ox_net *g, const ox_tensor *t) {
   const Onnx__TensorProto *data = t->source.data;
   ox_reading from;

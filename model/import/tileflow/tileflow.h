@@ -186,7 +186,7 @@ bool ti_is_above(const ti_node *up, const ti_node *n); /* or n itself */
 bool ti_leads(const ti_case *c, int op, const ti_node *n);
 
 bool ti_write(ti_case *c, ti_out *out);
-/* Reads the native text and tells its errors at their foreign places.  *again: a tensor cannot be
+/* Reads the native text and reports its errors at their foreign places.  *again: a tensor cannot be
  * kept where it was, and is not in the next text. */
 bool ti_check_native(ti_case *c, const ti_out *out, bool *again);
 

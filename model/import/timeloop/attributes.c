@@ -1,4 +1,4 @@
-/* Attributes of Timeloop's components: those with a meaning here are read, the others told,
+/* Attributes of Timeloop's components: those with a meaning here are read, the others reported,
  * misspelt ones refused. */
 #include <math.h>
 #include <stdlib.h>

@@ -117,7 +117,7 @@ typedef struct {
 } tl_constraint;
 enum { TL_MAX_CONSTRAINTS = 256 };
 
-/* Why something of a file is not modelled, where one line tells all of a kind. */
+/* Why something of a file is not modelled, where one line reports all of a kind. */
 typedef enum {
   TL_UNIFORM, /* densities that are structured in a way that is not said */
   TL_TABLES,  /* estimators of energy and area read it */
@@ -131,7 +131,7 @@ typedef struct {
   tf_arena *arena;
   tf_diags *diags;
   tf_page *notes;    /* comments: what is read and has no place in the model */
-  tl_folded *folded; /* told once all is read */
+  tl_folded *folded; /* reported once all is read */
   int n_levels;      /* outermost first; memories and spreads, then one kind of compute unit */
   tl_level level[TL_MAX_LEVELS];
   double cycle_seconds; /* 0: not said */

@@ -10,16 +10,16 @@ static bool stands_on_unused(const tf_cutting *c, const tf_index *x) {
   return false;
 }
 
-/* A quotient that fails is told once, and used no more. */
+/* A quotient that fails is reported once, and used no more. */
 static cut_outcome divide_all(tf_cutting *c) {
   for (int f = 0; f < c->n_floors; f++) {
     const tf_floor *x = &c->floors[f];
     const cut_asker by = {.at = x->at};
     tf_affine e;
-    c->used[f] = c->used[f] && !stands_on_unused(c, &x->of);
+    c->used[f] = c->used[f] && !stands_on_unused(c, &x->dividend);
     if (!c->used[f]) continue;
-    const bool fits = cut_form(c, &x->of, x->at, &e);
-    const cut_outcome o = fits ? cut_divide(c, &e, x->by, &by, &c->value[f]) : CUT_NEVER;
+    const bool fits = cut_form(c, &x->dividend, x->at, &e);
+    const cut_outcome o = fits ? cut_divide(c, &e, x->divisor, &by, &c->value[f]) : CUT_NEVER;
     if (o == CUT_AGAIN) return o;
     c->used[f] = o == CUT_DONE;
     c->failed = c->failed || o == CUT_NEVER;
@@ -45,7 +45,7 @@ static bool find_used(tf_cutting *c) {
       use(c, &c->left[o].ref.index[r]);
   }
   for (int f = c->n_floors - 1; f >= 0; f--)
-    if (c->used[f]) use(c, &c->floors[f].of);
+    if (c->used[f]) use(c, &c->floors[f].dividend);
   return true;
 }
 

@@ -9,11 +9,11 @@
 /* As reader.h has them, which sees that they are the same. */
 enum { TF_CUT_DIMS = 64, TF_CUT_RANK = 16, TF_CUT_EXPR = 512 };
 
-/* of / by, rounded down; x % by is x - by * (x / by).  Terms of `of` name dims and quotients before
- * this one. */
+/* dividend / divisor, rounded down; x % by is x - by * (x / by).  Terms of the dividend name dims
+ * and quotients before this one. */
 typedef struct {
-  tf_index of;
-  int64_t by;
+  tf_index dividend;
+  int64_t divisor;
   tf_loc at;
 } tf_floor;
 

@@ -109,23 +109,23 @@ static cut_outcome cut(tf_cutting *c, int part, int64_t extent, tf_loc at) {
 }
 
 /* What is divided by m, less multiples of it: term t has the coefficient rest.term[t].coef, or that
- * less its sign's m where bit t of `turned` is set. */
+ * less its sign's m where bit t of `wrapped` is set. */
 typedef struct {
   tf_affine rest;
   int64_t m;
-  unsigned turned;
+  unsigned wrapped;
   int64_t lo, hi; /* the values that it takes */
 } remains;
 
 static int64_t sign(int64_t x) { return x < 0 ? -1 : 1; }
 
-static bool is_turned(const remains *x, int t) { return t < 32 && x->turned >> t & 1; }
+static bool is_wrapped(const remains *x, int t) { return t < 32 && x->wrapped >> t & 1; }
 
 static bool find_reach(const tf_cutting *c, remains *x) {
   x->lo = x->hi = x->rest.c;
   for (int t = 0; t < x->rest.n; t++) {
     const tf_term *term = &x->rest.term[t];
-    const int64_t r = is_turned(x, t) ? term->coef - sign(term->coef) * x->m : term->coef;
+    const int64_t r = is_wrapped(x, t) ? term->coef - sign(term->coef) * x->m : term->coef;
     int64_t far, *end = r > 0 ? &x->hi : &x->lo;
     if (!tf_mul(r, c->part[term->dim].extent - 1, &far) || !tf_add(*end, far, end)) return false;
   }
@@ -138,14 +138,14 @@ static bool within_one(const remains *x) {
          room < x->m;
 }
 
-/* Turns terms until what remains lies within one multiple of m: of 3*a + 1 with two steps, modulo
+/* Wraps terms until what remains lies within one multiple of m: of 3*a + 1 with two steps, modulo
  * 2, -a + 1. */
 static bool turn(const tf_cutting *c, remains *x) {
   enum { MOST = 6 };
   const unsigned n = 1u << (x->rest.n < MOST ? x->rest.n : MOST);
-  for (x->turned = 0; x->turned < n; x->turned++)
+  for (x->wrapped = 0; x->wrapped < n; x->wrapped++)
     if (find_reach(c, x) && within_one(x)) return true;
-  x->turned = 0;
+  x->wrapped = 0;
   return false;
 }
 
@@ -168,7 +168,7 @@ cut_outcome cut_divide(tf_cutting *c, const tf_affine *e, int64_t m, const cut_a
   if (fits && turn(c, &x)) {
     out->c = tf_floor_div(x.lo, m);
     for (int t = 0; t < x.rest.n && fits; t++)
-      if (is_turned(&x, t))
+      if (is_wrapped(&x, t))
         fits = tf_form_add_term(out, x.rest.term[t].dim, sign(x.rest.term[t].coef));
     if (fits) return CUT_DONE;
   }

@@ -142,7 +142,7 @@ static void set(tf_field_type type, void *at, double usual) {
 void tf_key_set_usual(const tf_key *k, void *s) {
   if (k->type == TF_FIELD_HELD) return;
   for (size_t done = 0; done < k->size; done += size_of[k->type])
-    set(k->type, (char *)s + k->at + done, k->usual);
+    set(k->type, (char *)s + k->offset + done, k->usual);
 }
 
 static bool same_reals(const double *a, const double *b) { return !(*a < *b) && !(*a > *b); }
@@ -163,7 +163,7 @@ bool tf_keys_same(const tf_table *t, const void *a, const void *b) {
 bool tf_key_is_usual(const tf_key *k, const void *s) {
   int64_t room[4] = {0};
   tf_key alone = *k;
-  alone.at = 0;
+  alone.offset = 0;
   tf_key_set_usual(&alone, room);
   return tf_key_same(&alone, room, tf_key_of(k, s));
 }

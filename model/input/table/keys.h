@@ -69,7 +69,7 @@ typedef struct {
   const char *key;   /* "" where the row is a field alone */
   const char *field; /* NULL: it has none */
   tf_field_type type;
-  size_t at, size; /* in the struct */
+  size_t offset, size; /* in the struct */
   double usual;
   const char *left, *words;
 } tf_key;
@@ -78,7 +78,7 @@ typedef struct {
   const char *what; /* "a memory" */
   const tf_key *keys;
   size_t n;
-  const char *told; /* fields in the order in which an identity tells them, "a b c"; others follow
+  const char *told; /* fields in the order of an identity, "a b c"; others follow
                        where not as usual */
 } tf_table;
 
@@ -89,7 +89,7 @@ const tf_table *tf_key_table(tf_key_kind kind);
 
 const char *tf_key_json(tf_key_kind kind);
 /* How files and logs of an earlier version spell it; NULL: likewise.  It is read, and identities
- * tell it, so that logs from then still hold. */
+ * have it, so that logs from then still hold. */
 const char *tf_key_earlier(const tf_key *k);
 /* The key without the map that it is a member of. */
 const char *tf_key_name(const tf_key *k);
@@ -102,9 +102,9 @@ size_t tf_key_rows(const tf_table *t, const char *part, tf_yrow rows[TF_MOST_KEY
 int tf_key_find(const tf_table *t, const char *key);
 
 /* Fields of the struct s. */
-static inline void *tf_key_at(const tf_key *k, void *s) { return (char *)s + k->at; }
+static inline void *tf_key_at(const tf_key *k, void *s) { return (char *)s + k->offset; }
 static inline const void *tf_key_of(const tf_key *k, const void *s) {
-  return (const char *)s + k->at;
+  return (const char *)s + k->offset;
 }
 void tf_key_set_usual(const tf_key *k, void *s);
 bool tf_key_same(const tf_key *k, const void *s, const void *t);
