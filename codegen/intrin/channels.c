@@ -10,35 +10,15 @@ enum { LINE = 64 }; /* bytes of a cache line */
 typedef struct {
   int rows, across, lanes, unroll;
   int64_t step;
-<<<<<<< HEAD
-  bool far;          /* a is in memory, not in a cache */
-  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of
-                        0: not joined */
-  bool dense;        /* joined rows of the output stand one behind the other */
-  int64_t first;     /* the index of the tile's first element, where the tile depends on it */
-  int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
-  bool prefetches;   /* prefetches a part of the next panels */
-  bool rounds;       /* stores sums rounded to what the kernel leaves */
-  tf_micro_map map;  /* stores what it makes of the sums */
-||||||| 721c4aaf
-  bool far;          /* a is in memory, not in a cache */
-  int64_t of, apart; /* joined rows of the output have `of` elements, and a's rows are `apart`; of
-                        0: not joined */
-  bool dense;        /* joined rows of the output stand one behind the other */
-  int64_t first;     /* the index of the tile's first element, where the tile depends on it */
-  int64_t block;     /* above 0: c is blocked and not transposed; elements are so far apart */
-  bool prefetches;   /* prefetches a part of the next panels */
-  bool rounds;       /* stores sums rounded to what the kernel leaves */
-=======
   bool a_in_memory; /* a is in memory, not in a cache */
   int64_t row_length,
-      a_pitch;     /* elements of a joined row of the output, 0: not joined; pitch of rows of a */
-  bool dense;      /* joined rows of the output are contiguous */
-  int64_t first;   /* the index of the tile's first element, where the tile depends on it */
-  int64_t block;   /* above 0: c is blocked and not transposed: the stride of its elements */
-  bool prefetches; /* prefetches a part of the next panels */
-  bool rounds;     /* stores sums rounded to what the kernel leaves */
->>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
+      a_pitch;      /* elements of a joined row of the output, 0: not joined; pitch of rows of a */
+  bool dense;       /* joined rows of the output are contiguous */
+  int64_t first;    /* the index of the tile's first element, where the tile depends on it */
+  int64_t block;    /* above 0: c is blocked and not transposed: the stride of its elements */
+  bool prefetches;  /* prefetches a part of the next panels */
+  bool rounds;      /* stores sums rounded to what the kernel leaves */
+  tf_micro_map map; /* stores what it makes of the sums */
   bool runs; /* k may be longer than TF_MICRO_RUN, of which sums of float32 are made at a time */
   const ir_kernel *kernel;
   int window[2]; /* rows and columns of the window with which k ends, of which borders leave a part
@@ -126,20 +106,10 @@ static void name_more(const shape *s, char *name, size_t room) {
   if (s->window[0])
     snprintf(window, sizeof window, "_w%dx%d%s", s->window[0], s->window[1],
              says_rows(s) ? "_rows" : "");
-<<<<<<< HEAD
   snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s%s%.16s", (long long)s->step,
-           s->far ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
+           s->a_in_memory ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
            s->prefetches ? "_prefetches" : "", window, s->map.name ? "_" : "",
            s->map.name ? s->map.name : "");
-||||||| 721c4aaf
-  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step, s->far ? "_far" : "",
-           block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
-           s->prefetches ? "_prefetches" : "", window);
-=======
-  snprintf(name + n, room - n, "_s%lld%s%s%s%s%s%s", (long long)s->step,
-           s->a_in_memory ? "_far" : "", block, s->rounds ? "_rounded" : "", s->runs ? "_runs" : "",
-           s->prefetches ? "_prefetches" : "", window);
->>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
 }
 
 enum { NAME = 192 }; /* characters of a function's name */
@@ -419,19 +389,10 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_n, int64_t c_p,\n"
           "                       int64_t n, int add%s%s%s",
           name, tf_micro_type(s->kernel->a), tf_micro_type(s->kernel->b), type_of_c(s), more_of(s),
-<<<<<<< HEAD
           s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "");
   map_argument(out, s);
-  fprintf(out, "%s%s", s->of && !s->dense ? "" : "  (void)c_p;\n",
+  fprintf(out, "%s%s", s->row_length && !s->dense ? "" : "  (void)c_p;\n",
           s->block ? "  (void)c_n, (void)n;\n" : "");
-||||||| 721c4aaf
-          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
-          s->of && !s->dense ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
-=======
-          s->prefetches ? prefetched : "", says_rows(s) ? window_rows : "",
-          s->row_length && !s->dense ? "" : "  (void)c_p;\n",
-          s->block ? "  (void)c_n, (void)n;\n" : "");
->>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
   if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -479,17 +440,9 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     tile_name(&s, name);
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
-<<<<<<< HEAD
-    if (s.of)
+    if (s.row_length)
       fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s%s)%s;\n", name, start, more, map,
               after);
-||||||| 721c4aaf
-    if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
-=======
-    if (s.row_length)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s%s)%s;\n", name, start, more, after);
->>>>>>> e17c037b7daaf7ecad330dbffa11a6cb8996ac6b
     else
       fprintf(body,
               "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * "
