@@ -10,19 +10,20 @@
 #include "tests/unit/case.h"
 #include "tileflow/planner.h"
 
-enum { CASES = 6000 };
+enum { CASES = 18000 };
 
 typedef struct {
   long walked, estimated, gave_up, wrong_fit, refused, less, odd;
   double most, least; /* cycles, of the walk's */
 } tally;
 
-/* Everything that a memory holds or moves. */
-static long less_of(const tf_spec *s, const tf_result *exact, const tf_result *est) {
-  long less = 0;
+/* Whether something that a memory holds or moves is less than walked: after a step that a mask
+ * leaves out, the next may find less of what was held. */
+static bool is_less(const tf_spec *s, const tf_result *exact, const tf_result *est) {
+  bool less = false;
   for (int i = 0; i < s->arch->n_memories * s->workload->n_tensors; i++) {
     const tf_counts *a = &exact->counts[i], *b = &est->counts[i];
-    less += b->fill < a->fill || b->read < a->read || b->update < a->update ||
+    less |= b->fill < a->fill || b->read < a->read || b->update < a->update ||
             b->drain < a->drain || b->peak < a->peak;
   }
   return less;
@@ -42,7 +43,7 @@ static void compare(tally *t, const test_case *e, tf_model *other) {
   t->estimated++;
   t->wrong_fit += est.feasible && !e->r.feasible;
   t->refused += !est.feasible && e->r.feasible;
-  t->less += less_of(e->spec, &e->r, &est);
+  t->less += is_less(e->spec, &e->r, &est);
   const double ratio = est.cycles / e->r.cycles;
   t->most = ratio > t->most ? ratio : t->most;
   t->least = ratio < t->least ? ratio : t->least;
@@ -74,12 +75,12 @@ static void test_counts(void) {
   for (uint64_t seed = 1; seed <= CASES; seed++)
     one(&t, seed);
   printf("%ld walked, %ld estimated, %ld gave up; %ld that do not fit and are said to, %ld that "
-         "fit and are not; %ld counters below the walk's; cycles %.3g to %.3g of its\n",
+         "fit and are not; %ld with counters below the walk's; cycles %.3g to %.3g of its\n",
          t.walked, t.estimated, t.gave_up, t.wrong_fit, t.refused, t.less, t.least, t.most);
   CHECK_I64(t.odd, 0);
   CHECK_I64(t.wrong_fit, 0);
   CHECK_I64(t.refused, 0);
-  CHECK(t.estimated > 10 && t.less * 20 < t.estimated && t.least > 0.9);
+  CHECK(t.estimated > 30 && t.less * 20 < t.estimated && t.least > 0.9);
 }
 
 /* ---- all tiles whole ------------------------------------------------------------------------ */
