@@ -567,7 +567,7 @@ tf_multiprocessor tf_multiprocessor_usual(void) {
 
 /* ---- what is left out --------------------------------------------------------------- */
 /* Defaults that follow from other keys, which stand before in their table. */
-static void without(tf_arch_reader *r, const tf_key *k, void *s) {
+static void set_default(tf_arch_reader *r, const tf_key *k, void *s) {
   tf_memory *m = s;
   tf_unit *u = s;
   if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->part_of)
@@ -651,7 +651,7 @@ static bool read_row(tf_arch_reader *r, const tf_table *t, size_t i, const tf_yn
                      void *into) {
   const tf_key *k = &t->keys[i];
   if (node && readers[k->kind]) return readers[k->kind](r, k, node, into);
-  if (!node) without(r, k, into);
+  if (!node) set_default(r, k, into);
   return true;
 }
 
