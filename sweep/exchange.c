@@ -119,8 +119,7 @@ static int64_t distance(const tf_sweep_grid *g, int64_t p, int64_t q) {
   return a.arch == b.arch ? far : far + longest;
 }
 
-/* The rows whose mappings are tried at a point: the pool, or the part of it that is nearest.
- * malloc'd. */
+/* The rows whose mappings are tried at a point: the pool, or its nearest part.  Malloc'd. */
 static neighbour *tried_at(const exchange *x, const candidate *c, int64_t *n) {
   const tf_sweep_grid *g = &x->s->grid;
   const int64_t w = c->point % g->n_cases, all = x->n_pool[w];
