@@ -10,8 +10,8 @@
 #include "model/input/table/energy.h"
 #include "model/input/table/sections.h"
 
-/* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of
- * them are in. */
+/* Reads a value that is given; k[1], k[2]: rows of what it sets, too; s: the struct of all of them.
+ */
 typedef bool key_reader(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s);
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -604,8 +604,7 @@ static key_reader *const readers[TF_N_KEY_KINDS] = {
     [TF_KEY_POINTS] = read_rules,    [TF_KEY_PARTS] = read_parts,
     [TF_KEY_HOLDS] = read_holds};
 
-/* Rows for the spellings of an earlier version, behind the n rows of the table; returns how many
- * rows there are. */
+/* Rows for the spellings of an earlier version, after the n rows of the table; returns how many. */
 static size_t earlier_rows(const tf_table *t, size_t n, tf_yrow *rows, size_t *from) {
   size_t all = n;
   for (size_t i = 0; i < n; i++) {
