@@ -1,6 +1,6 @@
 /* Products of some tens of rows by a large b with neighbours along n, which comes from far: b
  * streams through the core in panels as wide as a tile.  While its tiles multiply by one panel,
- * each lays a part of the next one side by side (rows of b stand far apart, in few sets of the
+ * each packs a part of the next one (rows of b have a large stride, and conflict in few sets of the
  * caches), a row every few steps, and prefetches rows a little further on: so slowly that their own
  * loads do not wait for miss buffers, and so few that they stay in those sets.  Panels that the
  * caller has laid out are prefetched, each tile a part of one column of lines. */
