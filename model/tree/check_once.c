@@ -180,7 +180,7 @@ static bool makes_twice(once *q, bool *unknown) {
   return q->n_in > 0 && apart != (UINT64_C(2) << (q->n_in - 1)) - 1 && twice_anywhere(q, unknown);
 }
 
-bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *told,
+bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *reported,
                    void (*twice)(tf_ranges *r, int o, bool unknown)) {
   const tf_facts *f = c->f;
   tf_ranges quiet = *r;
@@ -193,7 +193,8 @@ bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *told,
   if (!q.shift || !q.digits || !q.out || !q.in) return false;
   for (q.o = 0; q.o < f->wl->n_ops && !q.starved; q.o++) {
     bool unknown = false;
-    if (!told[q.o] && tf_made_nested(f, q.o) && makes_twice(&q, &unknown)) twice(r, q.o, unknown);
+    if (!reported[q.o] && tf_made_nested(f, q.o) && makes_twice(&q, &unknown))
+      twice(r, q.o, unknown);
   }
   return !q.starved;
 }
