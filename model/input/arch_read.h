@@ -1,5 +1,4 @@
-/* Shared by the files that read architectures: spec_arch.c has the sections, arch_keys.c their
- * keys. */
+/* Shared by the readers of architectures: spec_arch.c has the sections, arch_keys.c their keys. */
 #ifndef MODEL_INPUT_ARCH_READ_H
 #define MODEL_INPUT_ARCH_READ_H
 #include "model/input/number.h"
