@@ -146,7 +146,7 @@ static int choice(const char *w, const char *const *list, int n) {
   refuse("'%s' is none of '%s', '%s', ..", w, list[0], list[1]);
 }
 
-static bool yes(const char *key) {
+static bool yes_or_no(const char *key) {
   static const char *const list[] = {"no", "yes"};
   return choice(value_of(key), list, 2);
 }
@@ -167,8 +167,8 @@ static void read_resource(resource *m) {
   copy_name(m->name, must_word("a name"));
   m->mesh[0] = whole(value_of("mesh"), 1, 1 << 20);
   m->mesh[1] = whole(must_word("mesh"), 1, 1 << 20);
-  m->multicast = yes("multicast");
-  m->reduce = yes("reduce");
+  m->multicast = yes_or_no("multicast");
+  m->reduce = yes_or_no("reduce");
 }
 
 /* Facts that the objective does not follow from are left out. */
@@ -185,7 +185,7 @@ static void read_memory(problem *p) {
   m->bits = whole(value_of("bits"), 1, 1 << 16);
   const char *w = value_of("capacity");
   m->capacity = strcmp(w, "none") == 0 ? -1 : whole(w, 0, INT64_MAX);
-  m->twice = yes("twice");
+  m->twice = yes_or_no("twice");
   if (timed(p)) {
     m->one_port = choice(value_of("ports"), ports, 2);
     m->read = rate("read");
@@ -210,7 +210,7 @@ static void read_part(problem *p) {
   copy_name(name, must_word("a name"));
   k->bits = whole(value_of("bits"), 1, 1 << 16);
   k->capacity = whole(value_of("capacity"), 0, INT64_MAX);
-  k->twice = yes("twice");
+  k->twice = yes_or_no("twice");
   must_be(must_word("holds"), "holds");
   for (const char *w; (w = word());)
     k->holds |= 1u << choice(w, roles, ROLES);

@@ -115,7 +115,7 @@ static wide met_at_home(const view *v, const tensor *z, int l) {
 
 /* Bits of what memory l, or a part of it, surely holds: the shortest blocks, and what lives there.
  */
-static wide surely(const view *v, int l, const mem_part *k) {
+static wide least_bits(const view *v, int l, const mem_part *k) {
   const problem *p = v->p;
   wide bits = 0, living = 0;
   for (int z = 0; z < p->n_tensors; z++) {
@@ -133,9 +133,9 @@ bool too_large(const problem *p, const box *b, int l) {
   view v;
   const resource *m = &p->memory[l];
   if (!look(&v, p, b)) return false;
-  bool large = overflows(m, NULL, surely(&v, l, NULL));
+  bool large = overflows(m, NULL, least_bits(&v, l, NULL));
   for (int i = 0; i < m->n_parts; i++)
-    large |= overflows(m, &m->part[i], surely(&v, l, &m->part[i]));
+    large |= overflows(m, &m->part[i], least_bits(&v, l, &m->part[i]));
   return large;
 }
 

@@ -11,7 +11,7 @@ static tf_index no_room(gr_draft *d) {
   return (tf_index){0};
 }
 
-static void past(gr_draft *d) {
+static void fail_range(gr_draft *d) {
   if (!d->failed) tf_fail(d->diags, d->at, TF_E_RANGE, "an index of its gradient passes 2^63 - 1");
   d->failed = true;
 }
@@ -27,7 +27,8 @@ tf_index gr_add_form(gr_draft *d, tf_index x, int64_t k, tf_index y, int64_t c) 
   tf_index out = {0, TF_ARRAY(d->arena, tf_term, (size_t)(x.n_terms + y.n_terms)), 0};
   int64_t add;
   if (!out.terms) return no_room(d);
-  if (!tf_mul(y.c, k, &add) || !tf_add(x.c, add, &out.c) || !tf_add(out.c, c, &out.c)) past(d);
+  if (!tf_mul(y.c, k, &add) || !tf_add(x.c, add, &out.c) || !tf_add(out.c, c, &out.c))
+    fail_range(d);
   if (x.n_terms) memcpy(out.terms, x.terms, (size_t)x.n_terms * sizeof *x.terms);
   int n = x.n_terms;
   for (int i = 0; i < y.n_terms; i++) {
@@ -36,7 +37,7 @@ tf_index gr_add_form(gr_draft *d, tf_index x, int64_t k, tf_index y, int64_t c) 
       at++;
     if (at == n) out.terms[n++] = (tf_term){y.terms[i].dim, 0};
     if (!tf_mul(y.terms[i].coef, k, &add) || !tf_add(out.terms[at].coef, add, &out.terms[at].coef))
-      past(d);
+      fail_range(d);
   }
   for (int i = 0; i < n; i++)
     if (out.terms[i].coef) out.terms[out.n_terms++] = out.terms[i];
@@ -75,7 +76,7 @@ const tf_index *gr_ref_forms(gr_draft *d, const tf_op *op, const tf_ref *ref) {
       for (int s = 0; s < op->n_dims; s++)
         if (op->dims[s] == ref->index[r].terms[k].dim)
           out[r] = gr_add_form(d, out[r], ref->index[r].terms[k].coef, gr_form(d, GR_SLOT + s), 0);
-    if (!tf_sub(out[r].c, t->lo[r], &out[r].c)) past(d);
+    if (!tf_sub(out[r].c, t->lo[r], &out[r].c)) fail_range(d);
   }
   return out;
 }

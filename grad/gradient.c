@@ -112,7 +112,7 @@ static bool check_asked(grad *g) {
       tf_fail(g->d.diags, z->at, TF_E_NAME, "a step changes inputs, and an op makes '%.60s'",
               z->name);
     else if (n->again && z->producer < 0)
-      tf_fail(g->d.diags, z->at, TF_E_NAME, "an input cannot be recomputed, and '%.60s' is one",
+      tf_fail(g->d.diags, z->at, TF_E_NAME, "an input cannot be made again, and '%.60s' is one",
               z->name);
     for (int k = 0; k < wl->n_tensors && (n->by || n->of); k++)
       if (strncmp(wl->tensors[k].name, "d_", 2) == 0 && !strcmp(wl->tensors[k].name + 2, z->name))

@@ -32,7 +32,7 @@ static int64_t extent_of(const inverter *v, int s) { return v->d->wl->dims[v->op
 
 static int mark_taken(inverter *v, int dim) { return v->taken[v->n_taken++] = dim; }
 
-static int fresh(inverter *v, int64_t extent, int home, const char *suffix) {
+static int fresh_dim(inverter *v, int64_t extent, int home, const char *suffix) {
   char name[300];
   snprintf(name, sizeof name, "%.250s%s", v->d->dims[home].name, suffix);
   return mark_taken(v, gr_fresh_dim(v->d, extent, v->taken, v->n_taken, name));
@@ -116,7 +116,7 @@ static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, co
     hi = hi < 0 ? -ceil_div(-hi, m) : hi / m;
   }
   int64_t n = order ? ceil_div(extent, m) : hi - lo + 1;
-  int q = fresh(v, n > 1 ? n : 1, home, "_q"), r = fresh(v, m, home, "_r");
+  int q = fresh_dim(v, n > 1 ? n : 1, home, "_q"), r = fresh_dim(v, m, home, "_r");
   out->split[rank] = true;
   out->in_order[rank] = order && extent % m == 0;
   out->left[out->n_left++] = q;
@@ -134,7 +134,7 @@ static tf_index split_rank(inverter *v, int rank, tf_index f, int64_t extent, co
                   : order < 0 ? ceil_div(e + m - 1 - c0, m)
                               : ceil_div(e, m);
   tf_index y = gr_add_form(d, (tf_index){.c = order * -c0}, order < 0 ? -1 : 1, residue, 0);
-  y = gr_add_form(d, y, m, gr_form(d, fresh(v, steps, home, "_s")), 0);
+  y = gr_add_form(d, y, m, gr_form(d, fresh_dim(v, steps, home, "_s")), 0);
   set_slot(v, w->split, y);
   return place;
 }
@@ -240,7 +240,7 @@ static void free_slots(inverter *v) {
     bool there = false;
     for (int i = 0; i < v->n_taken; i++)
       there = there || v->taken[i] == dim;
-    dim = there ? fresh(v, extent_of(v, s), dim, "_f") : mark_taken(v, dim);
+    dim = there ? fresh_dim(v, extent_of(v, s), dim, "_f") : mark_taken(v, dim);
     out->pointwise = false;
     set_slot(v, s, gr_form(v->d, dim));
   }

@@ -19,7 +19,7 @@ static gr_change factor(double times) {
 
 static bool is_added(gr_change a) { return a.kind == GR_ADDED || a.kind == GR_NONE; }
 static bool is_factor(gr_change a) { return a.kind == GR_FACTOR || a.kind == GR_NONE; }
-static bool same(gr_change a, gr_change b) { return a.kind == b.kind && a.times == b.times; }
+static bool same_change(gr_change a, gr_change b) { return a.kind == b.kind && a.times == b.times; }
 
 static bool number(const tf_expr *e, double v) { return e->what == TF_X_NUMBER && e->number == v; }
 /* A number that the change of `b` leaves unchanged: 0 under a factor, an infinity under a sum. */
@@ -29,13 +29,13 @@ static bool stays(const tf_expr *e, gr_change b) {
 }
 
 /* The change of either of two values, if both change alike. */
-static gr_change either(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b) {
-  return same(a, b) || stays(y, a) ? a : stays(x, b) ? b : unknown;
+static gr_change common_change(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b) {
+  return same_change(a, b) || stays(y, a) ? a : stays(x, b) ? b : unknown;
 }
 
 static gr_change sum(gr_change a, gr_change b, double sign) {
   if (is_added(a) && is_added(b)) return added(a.times + sign * b.times);
-  return same(a, b) ? a : unknown; /* factors of both */
+  return same_change(a, b) ? a : unknown; /* factors of both */
 }
 
 static gr_change product(const tf_expr *x, gr_change a, const tf_expr *y, gr_change b,
@@ -66,8 +66,8 @@ static gr_change call(tf_kind kind, int n, const tf_expr *const x[], const gr_ch
   case TF_K_ABS: return is_factor(a[0]) ? a[0] : unknown; /* if the factor is positive */
   case TF_K_COPY: return a[0];
   case TF_K_MAX:
-  case TF_K_MIN: return either(x[0], a[0], x[1], a[1]);
-  case TF_K_SELECT: return a[0].kind == GR_NONE ? either(x[1], a[1], x[2], a[2]) : unknown;
+  case TF_K_MIN: return common_change(x[0], a[0], x[1], a[1]);
+  case TF_K_SELECT: return a[0].kind == GR_NONE ? common_change(x[1], a[1], x[2], a[2]) : unknown;
   case TF_K_MAC:
   case TF_K_TANH:
   case TF_K_ERF:

@@ -20,14 +20,14 @@ typedef struct {
   int64_t evals;
   double took;
   char *mapping; /* owned; NULL: none was found */
-  int64_t best;  /* index in `candidates` of the row whose mapping is best here; -1: none */
+  int64_t best;  /* index in `rows` of the one whose mapping is best here; -1: none */
 } candidate;
 
 typedef struct {
   const tf_sweep *s;
   const sweep_exchange_opts *opts;
   tf_goal goal;
-  candidate *candidates; /* [n] by point */
+  candidate *rows; /* [n] by point */
   int64_t n;
   int64_t **pool; /* [n_cases] indices of rows with different mappings, ascending; n_pool of them */
   int64_t *n_pool;
@@ -40,9 +40,9 @@ typedef struct {
 static bool add_row(void *ctx, const tf_sweep_row *r) {
   exchange *x = ctx;
   if (r->state != TF_POINT_FOUND && r->state != TF_POINT_NONE) return true;
-  x->bad |= !TF_GROW(x->candidates, x->n);
+  x->bad |= !TF_GROW(x->rows, x->n);
   if (x->bad) return false;
-  candidate *c = &x->candidates[x->n];
+  candidate *c = &x->rows[x->n];
   *c = (candidate){.point = r->point, .evals = r->evals, .took = r->took, .best = -1};
   memcpy(c->figures, r->figures, sizeof c->figures);
   memcpy(c->bounds, r->bounds, sizeof c->bounds);
@@ -54,7 +54,7 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
 
 typedef struct {
   const char *text;
-  int64_t candidate; /* index in `candidates` */
+  int64_t row; /* index in `rows` */
   int64_t work;
 } entry;
 
@@ -62,7 +62,7 @@ static int by_text(const void *a, const void *b) {
   const entry *x = a, *y = b;
   if (x->work != y->work) return x->work < y->work ? -1 : 1;
   const int order = strcmp(x->text, y->text);
-  return order ? order : x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+  return order ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -79,14 +79,13 @@ static bool make_pools(exchange *x) {
   x->n_pool = calloc((size_t)cases, sizeof *x->n_pool);
   if (e && x->pool && x->n_pool) {
     for (int64_t i = 0; i < x->n; i++)
-      if (x->candidates[i].mapping)
-        e[n++] = (entry){x->candidates[i].mapping, i, x->candidates[i].point % cases};
+      if (x->rows[i].mapping) e[n++] = (entry){x->rows[i].mapping, i, x->rows[i].point % cases};
     qsort(e, (size_t)n, sizeof *e, by_text);
     for (int64_t i = 0; i < n && !x->bad; i++) {
       const int64_t w = e[i].work;
       if (i > 0 && e[i - 1].work == w && !strcmp(e[i - 1].text, e[i].text)) continue;
       x->bad |= !TF_GROW(x->pool[w], x->n_pool[w]);
-      if (!x->bad) x->pool[w][x->n_pool[w]++] = e[i].candidate;
+      if (!x->bad) x->pool[w][x->n_pool[w]++] = e[i].row;
     }
     for (int64_t w = 0; w < cases; w++)
       if (x->n_pool[w]) qsort(x->pool[w], (size_t)x->n_pool[w], sizeof **x->pool, by_number);
@@ -99,13 +98,13 @@ static bool make_pools(exchange *x) {
 
 /* ---- which ---------------------------------------------------------------------------------- */
 typedef struct {
-  int64_t distance, candidate;
+  int64_t distance, row;
 } neighbour;
 
 static int by_distance(const void *a, const void *b) {
   const neighbour *x = a, *y = b;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-  return x->candidate < y->candidate ? -1 : x->candidate > y->candidate;
+  return x->row < y->row ? -1 : x->row > y->row;
 }
 
 /* Steps along the axes of machines; another architecture is further than any of them. */
@@ -120,17 +119,15 @@ static int64_t distance(const tf_sweep_grid *g, int64_t p, int64_t q) {
   return a.arch == b.arch ? far : far + longest;
 }
 
-/* The rows whose mappings are tried at a point: the pool, or the part of it that is nearest.
- * malloc'd. */
+/* The rows whose mappings are tried at a point: the pool, or its nearest part.  Malloc'd. */
 static neighbour *tried_at(const exchange *x, const candidate *c, int64_t *n) {
   const tf_sweep_grid *g = &x->s->grid;
   const int64_t w = c->point % g->n_cases, all = x->n_pool[w];
   neighbour *out = calloc((size_t)all + 1, sizeof *out);
   *n = all < MOST_TRIED ? all : MOST_TRIED;
   for (int64_t i = 0; out && i < all; i++)
-    out[i] = (neighbour){
-        all > MOST_TRIED ? distance(g, c->point, x->candidates[x->pool[w][i]].point) : 0,
-        x->pool[w][i]};
+    out[i] = (neighbour){all > MOST_TRIED ? distance(g, c->point, x->rows[x->pool[w][i]].point) : 0,
+                         x->pool[w][i]};
   if (out && all > MOST_TRIED) qsort(out, (size_t)all, sizeof *out, by_distance);
   return out;
 }
@@ -169,12 +166,12 @@ static void try_all(const exchange *x, const tf_spec *spec, const neighbour *of,
   memcpy(best, c->figures, sizeof best);
   if (isnan(best[x->goal])) best[x->goal] = INFINITY;
   for (int64_t i = 0; i < n && !stopped(x); i++) {
-    const candidate *other = &x->candidates[of[i].candidate];
+    const candidate *other = &x->rows[of[i].row];
     if (other == c || (c->mapping && !strcmp(c->mapping, other->mapping))) continue;
     if (!sweep_point_other(x->s, spec, &base, other->mapping, &found)) continue;
     if (!is_better(x, found.row.figures, best)) continue;
     memcpy(best, found.row.figures, sizeof best);
-    c->best = of[i].candidate;
+    c->best = of[i].row;
   }
   sweep_found_free(&found);
 }
@@ -190,7 +187,7 @@ static void note(exchange *x, bool bad) {
 
 static void try_at(void *ctx, int piece, int worker) {
   exchange *x = ctx;
-  candidate *c = &x->candidates[piece];
+  candidate *c = &x->rows[piece];
   (void)worker;
   bool bad = false;
   if (is_open(x, c) && !stopped(x)) {
@@ -210,7 +207,7 @@ static void try_at(void *ctx, int piece, int worker) {
 /* ---- writing -------------------------------------------------------------------------------- */
 /* The row of a point with the mapping of another; counted once more, for all of its figures. */
 static bool put_better(const exchange *x, tf_store *store, const candidate *c, tf_diags *d) {
-  const candidate *other = &x->candidates[c->best];
+  const candidate *other = &x->rows[c->best];
   const tf_sweep_row base = row_of(c);
   sweep_found found = {0};
   tf_diags *quiet = tf_diags_new();
@@ -228,8 +225,8 @@ static bool write_store(const exchange *x, tf_store *store, tf_diags *d) {
   int64_t improved = 0;
   bool ok = sweep_store_begin(store, d) && sweep_store_restore(store, d);
   for (int64_t i = 0; ok && i < x->n; i++) {
-    if (x->candidates[i].best < 0) continue;
-    ok = put_better(x, store, &x->candidates[i], d);
+    if (x->rows[i].best < 0) continue;
+    ok = put_better(x, store, &x->rows[i], d);
     improved++;
   }
   ok = ok && sweep_store_note_exchange(store, x->n, improved, d) && sweep_store_commit(store, d);
@@ -239,10 +236,10 @@ static bool write_store(const exchange *x, tf_store *store, tf_diags *d) {
 
 static void free_all(exchange *x) {
   for (int64_t i = 0; i < x->n; i++)
-    free(x->candidates[i].mapping);
+    free(x->rows[i].mapping);
   for (int64_t w = 0; x->pool && w < x->s->grid.n_cases; w++)
     free(x->pool[w]);
-  free(x->candidates);
+  free(x->rows);
   free(x->pool);
   free(x->n_pool);
   pthread_mutex_destroy(&x->lock);

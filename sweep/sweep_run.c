@@ -128,7 +128,7 @@ static int start_workers(sweep_source *s, int threads, sweep_mate *mates, pthrea
 }
 
 /* Writes results until no worker is left.  If no thread could be started, the owner works, too. */
-static bool own(owner *w, sweep_source *s, int started) {
+static bool write_results(owner *w, sweep_source *s, int started) {
   bool ok = true, over = false;
   while (!over) {
     if (started == 0) over = !work_once(s, NULL);
@@ -165,7 +165,7 @@ static bool run_workers(owner *w) {
   thread = calloc((size_t)(threads + w->o->crew.n), sizeof *thread);
   mates = calloc((size_t)w->o->crew.n + 1, sizeof *mates);
   int started = thread && mates ? start_workers(&s, threads, mates, thread) : 0;
-  bool ok = own(w, &s, started);
+  bool ok = write_results(w, &s, started);
   for (int i = 0; i < started; i++)
     pthread_join(thread[i], NULL);
   free(thread);

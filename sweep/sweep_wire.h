@@ -1,11 +1,9 @@
-/* Pieces of work and their results as bytes, for processes of one build that work for one owner of
- * the store. */
+/* Serialised pieces of work and results, for processes of one build that share a store's owner. */
 #ifndef SWEEP_SWEEP_WIRE_H
 #define SWEEP_SWEEP_WIRE_H
 #include "sweep/sweep_source.h"
 
-/* Writes a piece, with the mapping that each point begins with.  An empty message: there is no more
- * work. */
+/* Writes a piece, with the mapping that each point begins with.  An empty message: no more work. */
 bool sweep_wire_put_piece(tf_bytes *to, const sweep_plan *plan, const sweep_piece *p);
 
 /* Computes all pieces of a message, and answers with a row for each point.  False: stopped, or

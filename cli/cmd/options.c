@@ -322,7 +322,7 @@ static bool read_value(reader *r, const row *o, char *value) {
 
 /* ---- arguments ---------------------------------------------------------------------- */
 /* Whether the command has another option of the same name. */
-static bool other(const cli_command *c, int i) {
+static bool has_namesake(const cli_command *c, int i) {
   for (int k = 0; k < CLI_N_OPTIONS; k++)
     if (k != i && !strcmp(rows[k].name, rows[i].name) && takes(c, (cli_option)k)) return true;
   return false;
@@ -340,7 +340,8 @@ static const row *find_option(reader *r, const char *arg, size_t len) {
     const bool known = takes(r->command, (cli_option)i);
     if (known) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
-    if (!known && other(r->command, i)) continue; /* the command has another row of that name */
+    if (!known && has_namesake(r->command, i))
+      continue; /* the command has another row of that name */
     if (!known)
       tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
     return &rows[i];

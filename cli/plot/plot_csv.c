@@ -17,7 +17,7 @@ typedef struct {
   tf_diags *d;
 } scanner;
 
-static tf_loc here(const scanner *s, const char *p) {
+static tf_loc place_of(const scanner *s, const char *p) {
   return (tf_loc){s->file, s->line, (uint32_t)(p - s->line_start) + 1, 1};
 }
 
@@ -45,12 +45,12 @@ static bool read_quoted(scanner *s, tf_loc at) {
   if (s->p == s->end) return tf_fail(s->d, at, TF_E_SYNTAX, "this quote is never closed");
   s->p++;
   if (at_cell_end(s)) return true;
-  return tf_fail(s->d, here(s, s->p), TF_E_SYNTAX,
+  return tf_fail(s->d, place_of(s, s->p), TF_E_SYNTAX,
                  "a quoted cell ends at its quote: a comma or a line's end follows");
 }
 
 static bool read_cell(scanner *s) {
-  plot_cell cell = {s->to, here(s, s->p)};
+  plot_cell cell = {s->to, place_of(s, s->p)};
   const char *from = s->p;
   bool ok = true;
   if (s->p < s->end && *s->p == '"') {
@@ -113,7 +113,7 @@ bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_dia
   s.line_start = s.p;
   const size_t errors = tf_diags_errors(d);
   if (s.p == s.end)
-    tf_fail(d, here(&s, s.p), TF_E_MISSING, "the file is empty: a row of names stands first");
+    tf_fail(d, place_of(&s, s.p), TF_E_MISSING, "the file is empty: a row of names stands first");
   while (s.p < s.end) {
     size_t first = s.n;
     if (*s.p == '\n' && s.n) { /* an empty line */

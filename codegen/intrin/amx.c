@@ -59,8 +59,8 @@ static void part(FILE *out, const tf_tile *t) {
           SIDE, SIDE, SIDE, sums, sums, wide, sums, sums, sums);
 }
 
-static void each(FILE *out, const tf_tile *t, const char *indent, const char *what,
-                 const char *rest) {
+static void for_each_tile(FILE *out, const tf_tile *t, const char *indent, const char *what,
+                          const char *rest) {
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
       fprintf(out, "%s%s(%d", indent, what, i * t->across + j);
@@ -111,14 +111,14 @@ static void rounding(FILE *out, const tf_tile *t, const char *name) {
       "static APART void %s(int64_t k, const %s *a, int64_t a_m, const %s *b, int64_t b_k, %s *c,\n"
       "                        const %s_left *left) {\n  enum { c_m = %d };\n  int64_t row = 0;\n",
       name, type(k->a), type(k->b), type(k->c), t->kernel->prefix, SIDES);
-  each(out, t, "  ", "_tile_zero", "");
+  for_each_tile(out, t, "  ", "_tile_zero", "");
   fprintf(out, "  for (; k > 0; k -= %d) {\n", SIDE);
   step(out, t);
   fprintf(out, "    if (row < %d) %s_leave(left, row, row + %d);\n    row += %d;\n  }\n", SIDES,
           t->kernel->prefix, SIDE, SIDE);
   fprintf(out, "  %s_leave(left, row, %d);\n", t->kernel->prefix, SIDES);
-  each(out, t, "  ", "_tile_stored", ", c_m * 4");
-  each(out, t, "  ", "_tile_zero", "");
+  for_each_tile(out, t, "  ", "_tile_stored", ", c_m * 4");
+  for_each_tile(out, t, "  ", "_tile_zero", "");
   fputs("}\n", out);
 }
 
@@ -147,14 +147,14 @@ void tf_amx_print(FILE *out, const tf_tile *t) {
           name, type(k->a), type(k->b), type(k->c), t->rows * SIDE, t->across * SIDE);
   ask_c(out, t);
   fputs("  if (whole && add & ADDS) {\n", out);
-  each(out, t, "    ", "_tile_loadd", ", c_m * 4");
+  for_each_tile(out, t, "    ", "_tile_loadd", ", c_m * 4");
   fputs("  } else {\n", out);
-  each(out, t, "    ", "_tile_zero", "");
+  for_each_tile(out, t, "    ", "_tile_zero", "");
   fprintf(out, "  }\n  for (; k > 0; k -= %d) {\n", SIDE);
   step(out, t);
   fputs("  }\n  if (whole) {\n", out);
-  each(out, t, "    ", "_tile_stored", ", c_m * 4");
-  each(out, t, "    ", "_tile_zero", "");
+  for_each_tile(out, t, "    ", "_tile_stored", ", c_m * 4");
+  for_each_tile(out, t, "    ", "_tile_zero", "");
   fputs("    return;\n  }\n", out);
   part(out, t);
   fputs("}\n", out);

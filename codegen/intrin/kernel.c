@@ -92,7 +92,7 @@ static void add_text(FILE *out, const tf_micro_kernel *k) {
   fputs(ints ? ";\n  IN_REGISTER(c);\n  return c;\n}\n" : "; }\n", out);
 }
 
-/* Rows of bytes side by side as groups: element by element, unless the instruction set has a way of
+/* Rows of bytes interleaved as groups: element by element, unless the instruction set has a way of
  * its own. */
 static void beside_text(FILE *out, const tf_micro_kernel *k, const tf_micro_words *w) {
   const int group = k->kernel.group;
@@ -288,7 +288,7 @@ void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *
   if (t->fours) fours_text(out, t->fours, isa->words);
 }
 
-/* Steps take turns on some registers, so that they do not wait for each other. */
+/* Steps alternate between some registers, so that they do not wait for each other. */
 const char *tf_micro_excess(FILE *out, tf_micro *u, const ir_kernel *kernel) {
   enum { TURNS = 4 };
   const tf_micro_kernel *k = tf_micro_kernel_of(kernel);

@@ -321,8 +321,8 @@ typedef struct {
   int64_t m, step, joined, apart;
   int64_t k;     /* the most steps of k of a call */
   bool far;      /* a is in memory, and prefetched (rows that are not joined) */
-  int64_t block; /* above 0: c is blocked: elements are so far apart, panels of their channels side
-                    by side */
+  int64_t block; /* above 0: c is blocked: the stride of its elements; panels of their channels are
+                    adjacent */
   bool prefetches; /* prefetches what the next panels hold: two more arguments */
   bool rounds; /* c is of the type that the kernel leaves, and the sums are stored, never added */
   tf_micro_map map; /* of sums of rows of channels: `const NAME *map` is then the last argument; i
@@ -342,7 +342,7 @@ typedef struct {
  *   c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i *
  * step] * b[p * panel
  *   + j], i < m, r < joined, j < n <= panel; sums in the order of p
- * panel: a multiple of the lanes.  For kernels with groups, whose elements stand side by side, k
+ * panel: a multiple of the lanes.  For kernels with groups, whose elements are adjacent, k
  * and `step` count groups, at and `apart` elements, and b[(p * panel + j) * group] begins one.  add
  * & FAR_C: as above.  Accesses no other elements of c; reads whole rows of b.  Blocked: c[r * c_p +
  * i * block + j] for all j < panel <= block.  Where the kernel lifts: (.., int add, const int32_t

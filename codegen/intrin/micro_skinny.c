@@ -10,7 +10,7 @@
  * ones are prefetched.
  *
  * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.
- * Each takes its turn on a few rows of b, which stay in a cache until all have had it. */
+ * Each in turn uses a few rows of b, which stay in a cache until all have used them. */
 #include <inttypes.h>
 
 #include "codegen/intrin/tile.h"
@@ -289,7 +289,7 @@ static int held_across(const tf_micro_few *f, int registers, int lanes) {
   return (int)((vectors + panels - 1) / panels);
 }
 
-/* Tiles walk down b where it stands, a run of its rows at a time: hardware sees short pieces of
+/* Tiles walk down b in place, a run of its rows at a time: hardware sees short pieces of
  * rows, which it does not follow into memory, but a cache that holds b is quick enough (measured: 8
  * rows by 1000 x 1000 in 0.53 of the time of sums of 6 rows of b in turn, 4 rows by 2048 x 1536 in
  * 0.6; of 64 MiB 1.3 times as long). */

@@ -5,7 +5,7 @@
  * gcc 12 has no functions for these instructions, so each tile is one statement of assembler text
  * that goes to streaming mode and back: nothing that the compiler makes runs in between, and it
  * saves what its caller keeps in vectors, as all of them are lost.  Columns that are not there are
- * left out by predicates.  Rows of a are laid side by side word by word before, some hundred steps
+ * left out by predicates.  Rows of a are interleaved word by word before, some hundred steps
  * at a time, outside of that mode. */
 #include "codegen/intrin/tile.h"
 

@@ -1,6 +1,6 @@
 /* Products of some tens of rows by a large b with neighbours along n, which comes from far: b
  * streams through the core in panels as wide as a tile.  While its tiles multiply by one panel,
- * each lays a part of the next one side by side (rows of b stand far apart, in few sets of the
+ * each packs a part of the next one (rows of b have a large stride, and conflict in few sets of the
  * caches), a row every few steps, and prefetches rows a little further on: so slowly that their own
  * loads do not wait for miss buffers, and so few that they stay in those sets.  Panels that the
  * caller has laid out are prefetched, each tile a part of one column of lines. */
@@ -51,7 +51,7 @@ static int64_t wide_of(const stream *x) { return (int64_t)x->lanes * x->s->acros
 
 /* What the t-th tile of rows does beside its own product: it lays a part of the next panel, or
  * prefetches it. */
-static void beside(FILE *out, const stream *x, bool lays, int t) {
+static void side_work(FILE *out, const stream *x, bool lays, int t) {
   const int group = x->kernel->kernel.group, column = t / x->slow;
   if (lays)
     fprintf(out,
@@ -98,7 +98,7 @@ static bool panel(FILE *out, tf_micro *u, const stream *x, int64_t n, bool lays)
     tf_tile_name(&t, name);
     fprintf(out, "  %s(k, a + %lld * a_m, a_m, a_k, b, %lld, c + %lld * c_m, c_m, add, ", name,
             (long long)i, (long long)(k->group * wide_of(x)), (long long)i);
-    beside(out, x, lays, at);
+    side_work(out, x, lays, at);
     fputs(");\n", out);
   }
   fputs("}\n", out);
@@ -125,7 +125,7 @@ static void lay(FILE *out, const stream *x) {
 }
 
 /* One panel of the loops, and which is next: `whole` columns are in panels as wide as a tile. */
-static void turn(FILE *out, const stream *x) {
+static void panel_step(FILE *out, const stream *x) {
   const tf_micro_streamed *s = x->s;
   const char *const type = tf_micro_type(x->kernel->kernel.b);
   const long long wide = wide_of(x), whole = s->n - s->n % wide, group = x->kernel->kernel.group,
@@ -194,7 +194,7 @@ static void strips(FILE *out, const stream *x) {
           "    for (int64_t p = 0; p < k; p += most)\n"
           "      for (int64_t j = from; j < to; j += %lld) {\n",
           n, strip, strip, n, strip, n, (long long)wide_of(x));
-  turn(out, x);
+  panel_step(out, x);
   fputs("      }\n  }\n}\n", out);
 }
 

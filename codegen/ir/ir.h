@@ -299,8 +299,8 @@ struct ir_stmt {
                 are 0 */
       int n_resets;
       ir_atom *resets; /* lower ends of the reduced dims */
-      bool part; /* steps side by side have parts of its sum: `resets` counts their own steps, or is
-                    empty, whatever the lower ends */
+      bool part;   /* concurrent steps have parts of its sum: `resets` counts their own steps, or is
+                      empty, whatever the lower ends */
       bool finite; /* a running maximum by which sums are corrected: it starts at the lowest finite
                       number instead of -inf, so that rows that are all -inf so far give exp(-inf -
                       maximum) = 0 and exp(old - new) is a number */
@@ -350,7 +350,7 @@ bool ir_is_stacked(const ir_stmt *s, int k);
 const ir_facts *ir_facts_of(const ir_stmt *s);
 /* How many entries its range[] has. */
 int ir_n_ranges(const ir_program *p, const ir_stmt *s);
-/* Whether the statement is a loop whose steps run side by side. */
+/* Whether the statement is a loop whose steps run concurrently. */
 bool ir_is_parallel(const ir_stmt *s);
 /* Whether there is such a loop in the body, or a statement of that kind, at any depth. */
 bool ir_has_parallel(const ir_body *b);
@@ -414,8 +414,8 @@ bool ir_check(const ir_program *p, char *why, size_t size);
  * memory, or an illegal access: outside a buffer, to what an asynchronous copy is still filling, or
  * to what a concurrent step accesses; or a barrier that not all steps reach.  why[size] says which,
  * in one line. */
-bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why,
-                 size_t size);
+bool ir_run_why(const ir_program *p, double *const *data, const ir_counts *counts, char *why,
+                size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
 /* held.c: what kernels of integers hold the tensor as: whole numbers of 8 bits as bytes; as the

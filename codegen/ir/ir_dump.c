@@ -52,7 +52,7 @@ static void rate(const dump *d, double r) {
 static void body(const dump *d, const ir_body *b, int depth);
 
 /* Prints the range of each dim of an op. */
-static void over(const dump *d, const ir_stmt *s) {
+static void op_ranges(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   for (int k = 0; k < ir_n_ranges(d->p, s); k++)
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
@@ -92,7 +92,7 @@ static void dump_copy(const dump *d, const ir_stmt *s) {
 static void dump_keep(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "keep %s", d->p->buffers[s->keep.buffer].name);
-  over(d, s);
+  op_ranges(d, s);
   fputs(" and leave", d->out);
   for (int r = 0; r < op->n_out_dims; r++)
     if (!ir_same(s->keep.made[r].lo, s->range[r].lo))
@@ -118,7 +118,7 @@ static void noted(const dump *d, const ir_stmt *s, int depth) {
 static void nest(const dump *d, const ir_stmt *s, int depth) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
-  over(d, s);
+  op_ranges(d, s);
   if (op->reduce != TF_ASSIGN) fputs(s->nest.n_resets ? " afresh where 0 is" : " afresh", d->out);
   for (int i = 0; i < s->nest.n_resets; i++)
     fputc(' ', d->out), atom(d, s->nest.resets[i]);
@@ -129,7 +129,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
 }
 
 static void carry(const dump *d, const ir_stmt *s) {
-  fprintf(d->out, "carry %s", d->p->buffers[s->carry.to].name), over(d, s);
+  fprintf(d->out, "carry %s", d->p->buffers[s->carry.to].name), op_ranges(d, s);
   if (s->carry.from >= 0)
     fprintf(d->out, " takes in %s%s", d->p->buffers[s->carry.from].name,
             s->carry.clears ? ", which starts anew" : "");
@@ -140,7 +140,7 @@ static void carry(const dump *d, const ir_stmt *s) {
 
 static void dump_merge(const dump *d, const ir_stmt *s) {
   fprintf(d->out, "merge %" PRId64 " of %s", s->merge.parts, d->p->buffers[s->merge.from].name),
-      over(d, s);
+      op_ranges(d, s);
   if (s->merge.after >= 0)
     fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
   if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
@@ -183,19 +183,19 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     break;
   case IR_NEST: nest(d, s, depth); break;
   case IR_SAVE:
-    fprintf(d->out, "save %s", d->p->buffers[s->save.from].name), over(d, s);
+    fprintf(d->out, "save %s", d->p->buffers[s->save.from].name), op_ranges(d, s);
     noted(d, s, depth);
     fputc('\n', d->out);
     break;
   case IR_CARRY: carry(d, s); break;
   case IR_CORRECT:
-    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s);
+    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), op_ranges(d, s);
     fprintf(d->out, " by %s", d->p->buffers[s->correct.after].name), rate(d, s->correct.rate);
     fputs(" unless 0 is ", d->out), atom(d, s->correct.resets);
     fputc('\n', d->out);
     break;
   case IR_DIVIDE:
-    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s);
+    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), op_ranges(d, s);
     fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
     fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
     break;

@@ -19,7 +19,7 @@ static bool may_enter(const machine *m, const ir_stmt *s) {
 
 static void run_body(machine *m, const ir_body *b);
 
-/* ---- steps side by side: a team that goes through a body statement by statement.  What holds no
+/* ---- concurrent steps: a team that goes through a body statement by statement.  What holds no
  * barrier runs to its end in one step after the other; at a barrier all steps meet.  race_check.c
  * detects data races between them. */
 
@@ -257,8 +257,8 @@ static void close(machine *m) {
   free(m->var);
 }
 
-bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why,
-                 size_t size) {
+bool ir_run_why(const ir_program *p, double *const *data, const ir_counts *counts, char *why,
+                size_t size) {
   machine m = {
       .p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
   const bool watch = ir_race_needed(&p->body);
@@ -281,5 +281,5 @@ bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *coun
 }
 
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
-  return ir_run_told(p, data, counts, NULL, 0);
+  return ir_run_why(p, data, counts, NULL, 0);
 }

@@ -50,14 +50,14 @@ ir_step_id ir_step_id_of(ir_step_id who, ir_map map, int64_t step) {
 }
 
 /* The step that entered the loop at the depth. */
-static ir_step_id before(ir_step_id who, int depth) {
+static ir_step_id entering_step(ir_step_id who, int depth) {
   return who >> (shift_of(depth) + WHO_BITS) << (shift_of(depth) + WHO_BITS);
 }
 
 /* Whether `of` is a step of a loop that `who` entered, or `who` itself. */
 static bool entered(ir_step_id who, ir_step_id of) {
   for (int depth = 1; depth <= DEEPEST; depth++)
-    if (before(of, depth) == who) return true;
+    if (entering_step(of, depth) == who) return true;
   return who == of;
 }
 
@@ -103,7 +103,8 @@ static bool in_order(const ir_races *w, ir_step_id one, bool several, int64_t wh
   if (!when || entered(other, one) || (!several && entered(one, other))) return true;
   for (int64_t i = 0; i < w->n_syncs; i++) {
     const sync_point *m = &w->syncs[i];
-    if (m->time > when && before(one, m->depth) == m->group && before(other, m->depth) == m->group)
+    if (m->time > when && entering_step(one, m->depth) == m->group &&
+        entering_step(other, m->depth) == m->group)
       return true;
   }
   return false;
@@ -113,7 +114,7 @@ static bool in_order(const ir_races *w, ir_step_id one, bool several, int64_t wh
 static ir_step_id common(ir_step_id a, ir_step_id b) {
   int depth = DEEPEST;
   while (a != b)
-    a = before(a, depth), b = before(b, depth), depth--;
+    a = entering_step(a, depth), b = entering_step(b, depth), depth--;
   return a;
 }
 
@@ -141,7 +142,7 @@ const char *ir_race_access(ir_races *w, int buffer, int64_t at, bool writes, ir_
 
 void ir_race_sync(ir_races *w, ir_map map, ir_step_id who) {
   const int depth = ir_map_of(map)->depth;
-  const ir_step_id group = before(who, depth);
+  const ir_step_id group = entering_step(who, depth);
   w->time++;
   for (int64_t i = 0; i < w->n_syncs; i++)
     if (w->syncs[i].depth == depth && w->syncs[i].group == group) {

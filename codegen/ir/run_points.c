@@ -116,7 +116,7 @@ static double *result(machine *m, const tf_op *op, const int64_t *point) {
   return ir_element(m, m->p->buffer_of[op->out], at, true);
 }
 
-static double of(machine *m, int buffer, const int64_t *point) {
+static double value_at_point(machine *m, int buffer, const int64_t *point) {
   int64_t at[IR_MAX_RANK];
   const tf_op *maker = &m->wl->ops[m->wl->tensors[m->p->buffers[buffer].tensor].producer];
   for (int r = 0; r < maker->n_out_dims; r++)
@@ -156,7 +156,7 @@ static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
   double *to = ir_element(m, s->save.to, at, true);
-  if (to) *to = of(m, s->save.from, point);
+  if (to) *to = value_at_point(m, s->save.from, point);
 }
 
 static void carry_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
@@ -182,15 +182,15 @@ static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bo
   for (int i = -1; out && i < s->correct.n_carries; i++) {
     double *to = i < 0 ? out : ir_element(m, s->correct.carries[i], at, true);
     if (to)
-      *to *=
-          exp(s->correct.rate * (of(m, s->correct.before, point) - of(m, s->correct.after, point)));
+      *to *= exp(s->correct.rate * (value_at_point(m, s->correct.before, point) -
+                                    value_at_point(m, s->correct.after, point)));
   }
 }
 
 static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
   double *out = result(m, &m->wl->ops[s->op], point);
   (void)fresh;
-  if (out) *out /= of(m, s->divide.by, point);
+  if (out) *out /= value_at_point(m, s->divide.by, point);
 }
 
 static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
@@ -200,12 +200,13 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
   (void)fresh;
   for (int64_t i = 0; i < s->merge.parts && m->ok; i++) {
     m->var[s->merge.part] = i;
-    double v = of(m, s->merge.from, point);
+    double v = value_at_point(m, s->merge.from, point);
     if (s->merge.before >= 0)
-      v *= exp(s->merge.rate * (of(m, s->merge.before, point) - of(m, s->merge.after, point)));
+      v *= exp(s->merge.rate * (value_at_point(m, s->merge.before, point) -
+                                value_at_point(m, s->merge.after, point)));
     sum = ir_combine(op->reduce, sum, v);
   }
-  if (s->merge.by >= 0) sum /= of(m, s->merge.by, point);
+  if (s->merge.by >= 0) sum /= value_at_point(m, s->merge.by, point);
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
   double *to = ir_element(m, s->merge.to, at, true);

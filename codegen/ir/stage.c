@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same(int rank, const ir_held *a, const ir_held *b) {
+static bool same_box(int rank, const ir_held *a, const ir_held *b) {
   bool all = a->nonempty && b->nonempty;
   for (int r = 0; r < rank && all; r++)
     all = a->lo[r] == b->lo[r] && a->hi[r] == b->hi[r];
@@ -73,10 +73,10 @@ bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now
     s->held[s->half].nonempty = s->ahead = false;
     return true;
   }
-  if (s->ahead && same(b->rank, &s->held[1 - s->half], now)) s->half = 1 - s->half;
+  if (s->ahead && same_box(b->rank, &s->held[1 - s->half], now)) s->half = 1 - s->half;
   s->ahead = false;
-  if (!same(b->rank, &s->held[s->half], now) && !make_hold(b, s, data, now, &f)) return false;
-  if (!then || !then->nonempty || same(b->rank, now, then)) return true;
+  if (!same_box(b->rank, &s->held[s->half], now) && !make_hold(b, s, data, now, &f)) return false;
+  if (!then || !then->nonempty || same_box(b->rank, now, then)) return true;
   const int64_t other = 1 - s->half;
   int64_t before = count ? count->copied : 0;
   fill_box(b, then, data + other * b->words, now, data + s->half * b->words, &f);

@@ -34,7 +34,7 @@ static inline bool ir_is_half(ir_type t) { return t == IR_BF16 || t == IR_F16; }
 static inline bool ir_is_coded(ir_type t) { return ir_is_half(t) || t == IR_F8; }
 
 /* How a micro-kernel wants the operands of a product; codegen/intrin/micro.h has the kernels.  a:
- * rows along k; b: groups of `group` elements along k, side by side along n.  Lengths are padded
+ * rows along k; b: groups of `group` elements along k, interleaved along n.  Lengths are padded
  * with zeros to multiples. */
 typedef struct {
   const char *name;

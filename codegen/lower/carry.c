@@ -191,18 +191,18 @@ static int64_t terms_of(lowering *w, int o) {
   return n;
 }
 
-/* What lowering a nest adds to. */
+/* The state that lowering a nest adds to, to be restored. */
 typedef struct {
   lower_mark mark;
   int position, buffers, notes;
-} before_nest;
+} checkpoint;
 
-static before_nest before(const lowering *w) {
-  return (before_nest){{w->into, w->n_lets}, w->into->n, w->p->n_buffers, w->p->n_notes};
+static checkpoint take_checkpoint(const lowering *w) {
+  return (checkpoint){{w->into, w->n_lets}, w->into->n, w->p->n_buffers, w->p->n_notes};
 }
 
 /* As if it had not been lowered. */
-static void go_back(lowering *w, before_nest b) {
+static void restore(lowering *w, checkpoint b) {
   lower_close(w, b.mark);
   w->into->n = b.position, w->p->n_buffers = b.buffers, w->p->n_notes = b.notes;
 }
@@ -211,7 +211,7 @@ static void go_back(lowering *w, before_nest b) {
  * that, being smaller, is of another kind, and may have no more terms than that; 0: all is well. */
 static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
   const tf_op *op = op_at(w, o);
-  const before_nest begin = before(w);
+  const checkpoint begin = take_checkpoint(w);
   ir_range *whole = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   ir_atom inner = ir_number(0), digit;
   int64_t all = 1, trip;
@@ -229,7 +229,7 @@ static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
   if (nest) w->target->terms(w, nest, &t);
   const bool more = nest && t.adds && terms_of(w, o) > t.most && t.most < most;
   if (more)
-    go_back(w, begin);
+    restore(w, begin);
   else if (t.adds)
     carry_on(w, o, &t, inner, all);
   lower_close(w, begin.mark);
@@ -240,7 +240,7 @@ static int64_t in_parts(lowering *w, int n, int o, int64_t most) {
 
 void lower_carried_nest(lowering *w, int n) {
   const int o = w->plan->tree->nodes[n].op;
-  const before_nest begin = before(w);
+  const checkpoint begin = take_checkpoint(w);
   lower_terms t = {0};
   const ir_stmt *nest = lower_nest(w, n);
   if (!nest || !is_summed(w, o)) return;
@@ -250,7 +250,7 @@ void lower_carried_nest(lowering *w, int n) {
     carry_on(w, o, &t, ir_number(0), 1);
     return;
   }
-  go_back(w, begin);
+  restore(w, begin);
   for (int64_t most = t.most; most > 0 && !lower_failed(w);)
     most = in_parts(w, n, o, most);
 }

@@ -59,7 +59,7 @@ void lower_close(lowering *w, lower_mark mark) {
   w->n_lets = mark.n_lets;
 }
 
-static bool same(const ir_expr *a, const ir_expr *b) {
+static bool same_expr(const ir_expr *a, const ir_expr *b) {
   bool equal = a->fn == b->fn && a->n == b->n;
   for (int i = 0; equal && i < a->n; i++)
     equal = ir_same(a->arg[i], b->arg[i]) && (!a->coef || !b->coef || a->coef[i] == b->coef[i]);
@@ -74,7 +74,7 @@ static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom
   memcpy(e.arg, arg, (size_t)n * sizeof *arg);
   if (coef) memcpy(e.coef, coef, (size_t)n * sizeof *coef);
   for (int i = w->n_lets - 1; i >= 0; i--)
-    if (same(&w->lets[i].expr, &e)) return (ir_atom){w->lets[i].var, 0};
+    if (same_expr(&w->lets[i].expr, &e)) return (ir_atom){w->lets[i].var, 0};
   if (!w->lets) w->lets = room(w, MAX_LETS, sizeof *w->lets);
   ir_stmt *s = lower_add(w, IR_LET);
   int var = lower_var(w, "%s_", name);
@@ -99,17 +99,17 @@ ir_atom lower_sum(lowering *w, const char *name, ir_atom a, int64_t coef, ir_ato
   return v;
 }
 
-static ir_atom least(lowering *w, const char *name, ir_fn fn, ir_atom a, ir_atom b) {
+static ir_atom min_or_max(lowering *w, const char *name, ir_fn fn, ir_atom a, ir_atom b) {
   ir_atom arg[2] = {a, b};
   if (a.var == b.var) return (a.off < b.off) == (fn == IR_MIN) ? a : b;
   return let(w, name, fn, 2, arg, NULL);
 }
 
 ir_atom lower_min(lowering *w, const char *name, ir_atom a, ir_atom b) {
-  return least(w, name, IR_MIN, a, b);
+  return min_or_max(w, name, IR_MIN, a, b);
 }
 ir_atom lower_max(lowering *w, const char *name, ir_atom a, ir_atom b) {
-  return least(w, name, IR_MAX, a, b);
+  return min_or_max(w, name, IR_MAX, a, b);
 }
 
 ir_atom lower_select(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom no) {

@@ -5,7 +5,7 @@
 
 static const lower_span anywhere = {-LOWER_UNBOUNDED, LOWER_UNBOUNDED, 1};
 
-static int64_t near(int64_t x) {
+static int64_t clamp(int64_t x) {
   return x < -LOWER_UNBOUNDED ? -LOWER_UNBOUNDED : x > LOWER_UNBOUNDED ? LOWER_UNBOUNDED : x;
 }
 
@@ -16,11 +16,11 @@ static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   if (unknown || __builtin_mul_overflow(coef, b, &c))
     c = (coef < 0) == (b < 0) ? LOWER_UNBOUNDED : -LOWER_UNBOUNDED;
   if (a == LOWER_UNBOUNDED || a == -LOWER_UNBOUNDED) return a;
-  return near(near(c) + a);
+  return clamp(clamp(c) + a);
 }
 
 lower_span lower_span_of(const lowering *w, ir_atom a) {
-  if (a.var < 0) return (lower_span){near(a.off), near(a.off), tf_gcd(a.off, 0)};
+  if (a.var < 0) return (lower_span){clamp(a.off), clamp(a.off), tf_gcd(a.off, 0)};
   const lower_span v = w->span ? w->span[a.var] : anywhere;
   return (lower_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.of, a.off)};
 }
@@ -32,7 +32,7 @@ static void know(lowering *w, int var, lower_span s) {
 void lower_span_unbounded(lowering *w, int var) { know(w, var, anywhere); }
 
 void lower_span_loop(lowering *w, int var, int64_t trip) {
-  know(w, var, (lower_span){0, near(trip - 1), trip > 1});
+  know(w, var, (lower_span){0, clamp(trip - 1), trip > 1});
 }
 
 static lower_span sum_of(const lowering *w, const ir_expr *e) {
@@ -60,7 +60,7 @@ static lower_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, in
   return all;
 }
 
-static lower_span by(const lowering *w, const ir_expr *e) {
+static lower_span divmod_span(const lowering *w, const ir_expr *e) {
   const lower_span v = lower_span_of(w, e->arg[0]);
   const int64_t n = e->arg[1].off;
   if (e->fn == IR_MOD) return (lower_span){0, v.last < n - 1 ? v.last : n - 1, 1};
@@ -75,7 +75,7 @@ void lower_span_let(lowering *w, int var, const ir_expr *e) {
   case IR_MAX: know(w, var, of_several(w, e->fn, e->arg, e->n)); break;
   case IR_PICK: know(w, var, of_several(w, e->fn, e->arg + 2, 2)); break;
   case IR_MOD:
-  case IR_DIV: know(w, var, by(w, e)); break;
+  case IR_DIV: know(w, var, divmod_span(w, e)); break;
   case IR_SEEN:
     know(w, var,
          (lower_span){lower_span_of(w, e->arg[e->n - 2]).first,

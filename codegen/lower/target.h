@@ -28,7 +28,7 @@ typedef struct {
   int depth;   /* of `copies`, where the architecture says `double-buffered`: 1 or 2 tiles at once;
                   with 2 the next one is fetched meanwhile */
   bool skips;  /* what a mask leaves nothing of is skipped (lower/mask.c) */
-  /* Whether intermediate z is kept in the data's type, because nobody who reads it needs more.
+  /* Whether intermediate z is kept in the data's type, because no reader needs more.
    * NULL: none is. */
   bool (*narrow)(const lowering *w, int z);
   bool (*close_by)(const lowering *w,

@@ -51,8 +51,7 @@ static bool join_quotients(const tf_wl_reader *w, tf_affine *x, int64_t *by) {
   return true;
 }
 
-/* The number of the quotient x / by, which is added unless the workload has it already; -1 after an
- * error. */
+/* The number of the quotient x / by, added unless the workload has it; -1 after an error. */
 static int find_floor(tf_wl_reader *w, const tf_affine *written, int64_t by, tf_loc at) {
   tf_index of;
   tf_affine joined = *written, *x = &joined;

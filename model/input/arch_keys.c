@@ -10,8 +10,8 @@
 #include "model/input/table/energy.h"
 #include "model/input/table/sections.h"
 
-/* Reads a value that is given; k[1], k[2]: the rows of what it sets, too; s: the struct that all of
- * them are in. */
+/* Reads a value that is given; k[1], k[2]: rows of what it sets, too; s: the struct of all of them.
+ */
 typedef bool key_reader(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s);
 
 /* ---- names -------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static bool read_topology(tf_arch_reader *r, const tf_key *k, const tf_ynode *no
 /* ---- of memories -------------------------------------------------------------------- */
 /* Words, or bytes made into whole words. */
 static bool read_capacity(tf_arch_reader *r, const tf_key *k, const tf_ynode *node, void *s) {
-  const tf_memory *m = r->part_of ? r->part_of : s;
+  const tf_memory *m = r->owner ? r->owner : s;
   int64_t *out = tf_key_at(k, s);
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, k->key, TF_Q_BYTES, true, &q)) return false;
@@ -468,8 +468,8 @@ static bool read_role(tf_arch_reader *r, const tf_ynode *node, uint32_t *roles) 
   if (!tf_yschema_kind(node, TF_Y_SCALAR, "what a part holds", r->base->diags)) return false;
   for (int i = 0; i < TF_N_ROLES; i++) {
     if (!tf_ynode_is(node, key[i])) continue;
-    for (int p = 0; p < r->part_of->parts.n; p++)
-      if (*roles >> i & 1 || r->part_of->parts.list[p].roles >> i & 1)
+    for (int p = 0; p < r->owner->parts.n; p++)
+      if (*roles >> i & 1 || r->owner->parts.list[p].roles >> i & 1)
         return tf_fail(r->base->diags, node->at, TF_E_DUP,
                        "'%s' is held in one part alone, it is listed before", key[i]);
     *roles |= 1u << i;
@@ -499,9 +499,9 @@ static bool read_part(tf_arch_reader *r, const tf_ynode *node, tf_mem_part *p) {
     p->at = name->at;
     ok = p->name && ok;
   }
-  for (int i = 0; &r->part_of->parts.list[i] < p && p->name; i++)
-    ok = tf_check_new_name(r, p->name, p->at, r->part_of->parts.list[i].name,
-                           r->part_of->parts.list[i].at) &&
+  for (int i = 0; &r->owner->parts.list[i] < p && p->name; i++)
+    ok = tf_check_new_name(r, p->name, p->at, r->owner->parts.list[i].name,
+                           r->owner->parts.list[i].at) &&
          ok;
   return tf_keys_read(r, &tf_part_table, v, p->at, p) && ok;
 }
@@ -531,12 +531,12 @@ static bool read_parts(tf_arch_reader *r, const tf_key *k, const tf_ynode *list,
     return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu parts, at most %d", list->n,
                    (int)TF_N_ROLES);
   m->parts = (tf_mem_parts){.n = 0};
-  r->part_of = m;
+  r->owner = m;
   for (size_t i = 0; i < list->n; i++) {
     m->parts.n = (int)i + 1;
     ok = read_part(r, list->items[i], &m->parts.list[i]) && ok;
   }
-  r->part_of = NULL;
+  r->owner = NULL;
   return ok && sum_parts(r, list, m);
 }
 
@@ -567,10 +567,10 @@ tf_multiprocessor tf_multiprocessor_usual(void) {
 
 /* ---- what is left out --------------------------------------------------------------- */
 /* Defaults that follow from other keys, which stand before in their table. */
-static void without(tf_arch_reader *r, const tf_key *k, void *s) {
+static void set_default(tf_arch_reader *r, const tf_key *k, void *s) {
   tf_memory *m = s;
   tf_unit *u = s;
-  if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->part_of)
+  if (k->kind == TF_KEY_BITS && k->usual <= 0 && !r->owner)
     *(int *)tf_key_at(k, s) = r->arch->word_bits;
   if (k->kind == TF_KEY_BELOW) *(int *)tf_key_at(k, s) = r->arch->n_memories - 1;
   if (tf_key_table(k->kind)) set_usual(tf_key_table(k->kind), tf_key_at(k, s));
@@ -604,8 +604,7 @@ static key_reader *const readers[TF_N_KEY_KINDS] = {
     [TF_KEY_POINTS] = read_rules,    [TF_KEY_PARTS] = read_parts,
     [TF_KEY_HOLDS] = read_holds};
 
-/* Rows for the spellings of an earlier version, behind the n rows of the table; returns how many
- * rows there are. */
+/* Rows for the spellings of an earlier version, after the n rows of the table; returns how many. */
 static size_t earlier_rows(const tf_table *t, size_t n, tf_yrow *rows, size_t *from) {
   size_t all = n;
   for (size_t i = 0; i < n; i++) {
@@ -651,7 +650,7 @@ static bool read_row(tf_arch_reader *r, const tf_table *t, size_t i, const tf_yn
                      void *into) {
   const tf_key *k = &t->keys[i];
   if (node && readers[k->kind]) return readers[k->kind](r, k, node, into);
-  if (!node) without(r, k, into);
+  if (!node) set_default(r, k, into);
   return true;
 }
 

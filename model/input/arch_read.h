@@ -1,5 +1,4 @@
-/* Shared by the files that read architectures: spec_arch.c has the sections, arch_keys.c their
- * keys. */
+/* Shared by the readers of architectures: spec_arch.c has the sections, arch_keys.c their keys. */
 #ifndef MODEL_INPUT_ARCH_READ_H
 #define MODEL_INPUT_ARCH_READ_H
 #include "model/input/number.h"
@@ -13,9 +12,9 @@ tf_keys tf_energy_keys(void);
 typedef struct {
   tf_reader *base;
   tf_arch *arch;
-  bool have_clock;          /* given, or its absence already reported */
-  bool have_memories;       /* read without an error, so that `below` can be looked up */
-  const tf_memory *part_of; /* the memory whose parts are read; NULL: none */
+  bool have_clock;        /* given, or its absence already reported */
+  bool have_memories;     /* read without an error, so that `below` can be looked up */
+  const tf_memory *owner; /* the memory whose parts are read; NULL: none */
 } tf_arch_reader;
 
 /* The values of a map by the rows of its table, NULL where a key is absent; reports what no row

@@ -79,7 +79,7 @@ static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
   return false;
 }
 
-/* The innermost rank with more than one element, along which neighbours stand side by side (weights
+/* The innermost rank with more than one element, along which neighbours are contiguous (weights
  * of 1 x 1 have two ranks of one element inside of it); the last one where all have one, -1 where
  * there is none. */
 static inline int tf_inner_rank(const tf_tensor *z) {

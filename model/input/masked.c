@@ -312,13 +312,13 @@ static int64_t ramp(int64_t last, int64_t n) {
   return __builtin_add_overflow(up, flat, &up) ? -1 : up;
 }
 
-static int64_t between(int64_t x, int64_t least, int64_t most) {
+static int64_t clamp(int64_t x, int64_t least, int64_t most) {
   return x < least ? least : x > most ? most : x;
 }
 
 /* Pairs with l - q <= most: for each q, those l in l0 .. q + most, at most nl. */
 static int64_t up_to(int64_t most, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
-  const int64_t first = between(most, l0 - q0 - nq, l0 - q0 + nl - 1) + q0 - l0 + 1;
+  const int64_t first = clamp(most, l0 - q0 - nq, l0 - q0 + nl - 1) + q0 - l0 + 1;
   const int64_t all = ramp(first + nq - 1, nl), less = ramp(first - 1, nl);
   return all < 0 || less < 0 ? -1 : all - less;
 }

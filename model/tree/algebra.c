@@ -4,7 +4,7 @@
 
 static const tf_value_change fixed = {.change = TF_V_FIXED, .max = -1, .sum = -1};
 
-static tf_value_change other(const char *why) {
+static tf_value_change changed_otherwise(const char *why) {
   return (tf_value_change){.change = TF_V_OTHER, .max = -1, .sum = -1, .why = why};
 }
 
@@ -22,7 +22,7 @@ static bool join_types(int a, int b, int *out) {
   return a < 0 || b < 0 || a == b;
 }
 
-static bool same(const tf_value_change *a, const tf_value_change *b) {
+static bool same_change(const tf_value_change *a, const tf_value_change *b) {
   return a->change == b->change && a->max == b->max && a->factor == b->factor &&
          a->exps == b->exps && a->sum == b->sum && a->power == b->power;
 }
@@ -31,29 +31,30 @@ static bool same(const tf_value_change *a, const tf_value_change *b) {
 static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign) {
   if (is_shift(&a) && is_shift(&b)) {
     tf_value_change v = {.change = TF_V_SHIFTS, .factor = a.factor + sign * b.factor, .sum = -1};
-    if (!join_types(a.max, b.max, &v.max)) return other("it mixes two running maxima");
+    if (!join_types(a.max, b.max, &v.max)) return changed_otherwise("it mixes two running maxima");
     bool none = v.factor > -1e-12 && v.factor < 1e-12;
     return none ? fixed : v;
   }
-  return same(&a, &b) ? a : other("it adds values that change differently");
+  return same_change(&a, &b) ? a : changed_otherwise("it adds values that change differently");
 }
 
 /* a * b^sign */
 static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign) {
   if (!is_product(&a) || !is_product(&b))
-    return other("it multiplies a value that shifts with the running maximum");
+    return changed_otherwise("it multiplies a value that shifts with the running maximum");
   tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
   v.factor = a.factor + sign * b.factor;
   v.power = a.power + sign * b.power;
   if (!join_types(a.max, b.max, &v.max) || !join_types(a.sum, b.sum, &v.sum))
-    return other("it mixes two running maxima or sums");
+    return changed_otherwise("it mixes two running maxima or sums");
   if (v.power == 0) v.sum = -1;
   return v.exps == 0 && v.power == 0 && v.factor == 0 ? fixed : v;
 }
 
 static tf_value_change exp_of(tf_value_change a) {
   if (a.change == TF_V_FIXED) return a;
-  if (a.change != TF_V_SHIFTS) return other("it is an exponential of what does not shift");
+  if (a.change != TF_V_SHIFTS)
+    return changed_otherwise("it is an exponential of what does not shift");
   a.change = TF_V_SCALES;
   a.exps = 1;
   return a;
@@ -74,14 +75,16 @@ static bool is_number(const tf_expr *x, double v) {
 static tf_value_change choice_of(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
   const tf_value_change a = work[x->arg[1]], b = work[x->arg[2]];
   if (work[x->arg[0]].change != TF_V_FIXED)
-    return other("it decides by a value that the running maximum changes");
+    return changed_otherwise("it decides by a value that the running maximum changes");
   for (int i = 1; i <= 2; i++) {
     const tf_value_change *changing = &work[x->arg[3 - i]];
     const tf_expr *constant = &op->expr[x->arg[i]];
     if (changing->change == TF_V_SCALES && is_number(constant, 0)) return *changing;
     if (changing->change == TF_V_SHIFTS && is_number(constant, -INFINITY)) return *changing;
   }
-  return same(&a, &b) ? a : other("it chooses between values that change differently");
+  return same_change(&a, &b)
+             ? a
+             : changed_otherwise("it chooses between values that change differently");
 }
 
 static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
@@ -108,7 +111,8 @@ static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_ch
   }
   for (int i = 0; i < x->n_args; i++)
     if (work[x->arg[i]].change != TF_V_FIXED)
-      return other("it puts a value that the running maximum changes through another function");
+      return changed_otherwise(
+          "it puts a value that the running maximum changes through another function");
   return fixed;
 }
 

@@ -298,10 +298,10 @@ static void check_shape(tf_build *b) {
  */
 static void check_rules(tf_build *b) {
   tf_facts *f = tf_facts_new(b->arena, b->tree);
-  tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags, .unheard = b->own != NULL};
-  if (f) c.loop_told = TF_ARRAY(b->arena, bool, (size_t)f->n_loops);
-  if (f) c.dim_told = TF_ARRAY(b->arena, bool, (size_t)f->wl->n_dims);
-  if (!c.loop_told || !c.dim_told) {
+  tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags, .quiet = b->own != NULL};
+  if (f) c.loop_reported = TF_ARRAY(b->arena, bool, (size_t)f->n_loops);
+  if (f) c.dim_reported = TF_ARRAY(b->arena, bool, (size_t)f->wl->n_dims);
+  if (!c.loop_reported || !c.dim_reported) {
     no_memory(b);
     return;
   }

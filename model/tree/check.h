@@ -11,9 +11,10 @@ typedef struct {
   const tf_facts *f;
   tf_arena *arena;
   tf_diags *diags;
-  bool unheard;    /* nobody reads the warnings in diags: it counts only whether there are errors */
-  bool *loop_told; /* [loop] an error on it has been reported */
-  bool *dim_told;  /* [dim] the same for a loop that splits it, so that its ranges mean nothing */
+  bool quiet; /* nobody reads the warnings in diags: it counts only whether there are errors */
+  bool *loop_reported; /* [loop] an error on it has been reported */
+  bool
+      *dim_reported; /* [dim] the same for a loop that splits it, so that its ranges mean nothing */
 } tf_checker;
 
 void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
@@ -32,7 +33,7 @@ void tf_check_loops(const tf_checker *c); /* which loops are allowed where */
 /* Products of trip counts; false if one exceeds 2^63 - 1: then ranges cannot be checked. */
 bool tf_check_products(const tf_checker *c);
 /* Rules on ranges: cover, made once, found.  Needs order, loops and products correct except for
- * dims marked in dim_told, and no open trip count. */
+ * dims marked in dim_reported, and no open trip count. */
 void tf_check_ranges(const tf_checker *c);
 
 /* In a tree with open trip counts: dims that no choice of them covers, fixed counts that step past
@@ -50,7 +51,7 @@ bool tf_check_steps(const tf_checker *c, struct tf_ranges *r,
 /* Calls `twice` with each op, but for those reported, that makes an element twice in a production,
  * or (unknown) may do so in steps too many to look at.  Needs what tf_check_ranges needs.  False
  * when memory runs out. */
-bool tf_check_once(const tf_checker *c, struct tf_ranges *r, const bool *told,
+bool tf_check_once(const tf_checker *c, struct tf_ranges *r, const bool *reported,
                    void (*twice)(struct tf_ranges *r, int o, bool unknown));
 
 /* Whether op o is produced in a scope of its own below its home. */

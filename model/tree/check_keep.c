@@ -92,7 +92,7 @@ static int number_of(const tf_tree *t, spread s) {
 }
 
 /* How far loop k moves a range; false if its parts may move unlike. */
-static bool moved(const tf_shift *s, int k, int64_t *by) {
+static bool step_shift(const tf_shift *s, int k, int64_t *by) {
   if (k >= TF_SHIFT_LOOPS || (s->mixed && s->mask >> k & 1)) return false;
   *by = s->mask >> k & 1 ? s->per_step[k] : 0;
   return true;
@@ -112,8 +112,8 @@ static bool shift_of(const keeping *q, spread s, int r, int64_t *by) {
     for (int i = -1; i < op->n_reads; i++) {
       if ((i < 0 ? op->out : op->reads[i].tensor) != q->k->tensor) continue;
       if (i >= 0) tf_index_shift(q->r, o, &op->reads[i].index[r], &read);
-      alike &=
-          moved(i < 0 ? &q->r->shift[f->dim_from[o] + r] : &read, k, &one) && (!any || one == *by);
+      alike &= step_shift(i < 0 ? &q->r->shift[f->dim_from[o] + r] : &read, k, &one) &&
+               (!any || one == *by);
       *by = one;
       any = true;
     }

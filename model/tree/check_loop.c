@@ -53,7 +53,7 @@ static void check_loop(const tf_checker *c, int n, int k) {
     report_lacking(c, l, lacking, owner);
   else
     report_partial(c, l, partial);
-  c->loop_told[f->loop_from[n] + k] = c->dim_told[l->dim] = true;
+  c->loop_reported[f->loop_from[n] + k] = c->dim_reported[l->dim] = true;
 }
 
 void tf_check_loops(const tf_checker *c) {
@@ -74,15 +74,15 @@ static bool check_path(const tf_checker *c, int o, int64_t *product) {
   for (int n = t->op_node[o]; n >= 0; n = t->nodes[n].parent)
     for (int k = t->nodes[n].n_loops - 1; k >= 0; k--) {
       const tf_loop *l = &t->nodes[n].loops[k];
-      bool *told = &c->loop_told[c->f->loop_from[n] + k];
+      bool *reported = &c->loop_reported[c->f->loop_from[n] + k];
       if (l->trip == 0 || tf_mul(product[l->dim], l->trip, &product[l->dim])) continue;
       product[l->dim] = 1;
       ok = false;
-      if (!*told)
+      if (!*reported)
         tf_fail(c->diags, l->at, TF_E_RANGE,
                 "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1",
                 tf_dim_name(c, l->dim));
-      *told = true;
+      *reported = true;
     }
   return ok;
 }
@@ -135,12 +135,12 @@ static void check_reach(const tf_checker *c, int o, int dim) {
   int64_t steps = 1;
   int node = -1, k = 0;
   while ((l = next_loop(c, o, dim, &node, &k))) {
-    if (!most_steps(l) || c->loop_told[c->f->loop_from[node] + k]) return;
+    if (!most_steps(l) || c->loop_reported[c->f->loop_from[node] + k]) return;
     steps = reach(steps, most_steps(l), extent);
     if (!first || l->trip == 0) first = l;
   }
   if (steps >= extent) return;
-  c->dim_told[dim] = true;
+  c->dim_reported[dim] = true;
   tf_fail(c->diags, first ? first->at : tf_leaf(c, o)->at, TF_E_COVER,
           "no choice of trip counts covers '%.50s': they multiply to %" PRId64
           " at most, the range of op '%.50s' is %" PRId64
@@ -191,8 +191,8 @@ void tf_check_open(const tf_checker *c) {
   const tf_facts *f = c->f;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
-      if (f->lead[o] == 0 && !c->dim_told[f->wl->ops[o].dims[i]])
+      if (f->lead[o] == 0 && !c->dim_reported[f->wl->ops[o].dims[i]])
         check_reach(c, o, f->wl->ops[o].dims[i]);
-  for (int n = 0; !c->unheard && n < f->tree->n_nodes; n++)
+  for (int n = 0; !c->quiet && n < f->tree->n_nodes; n++)
     warn_spare(c, n);
 }

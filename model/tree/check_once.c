@@ -52,7 +52,7 @@ static void list_loops(once *q, int home, uint64_t mask) {
 }
 
 /* ---- by shifts ------------------------------------------------------------------------------ */
-static int64_t moved(const tf_shift *s, int depth) {
+static int64_t step_distance(const tf_shift *s, int depth) {
   if (depth >= TF_SHIFT_LOOPS || !(s->mask >> depth & 1)) return 0;
   return s->per_step[depth] < 0 ? -s->per_step[depth] : s->per_step[depth];
 }
@@ -63,8 +63,9 @@ static int smallest(const once *q, int r, uint64_t done) {
   const tf_shift *s = &q->shift[q->f->dim_from[q->o] + r];
   int least = -1;
   for (int k = 0; k < q->n_in; k++) {
-    const int64_t by = moved(s, q->in[k].depth);
-    if (by && !(done >> k & 1) && (least < 0 || by < moved(s, q->in[least].depth))) least = k;
+    const int64_t by = step_distance(s, q->in[k].depth);
+    if (by && !(done >> k & 1) && (least < 0 || by < step_distance(s, q->in[least].depth)))
+      least = k;
   }
   return least;
 }
@@ -86,7 +87,7 @@ static uint64_t told_apart(const once *q, int r) {
   uint64_t done = 0;
   if (s->mixed || borders_cut(q->f->wl)) return 0;
   for (int k; (k = smallest(q, r, done)) >= 0; done |= UINT64_C(1) << k) {
-    const int64_t by = moved(s, q->in[k].depth);
+    const int64_t by = step_distance(s, q->in[k].depth);
     int64_t far;
     if (by < reach || __builtin_mul_overflow(by, q->in[k].trip - 1, &far) ||
         __builtin_add_overflow(reach, far, &reach))
@@ -179,7 +180,7 @@ static bool makes_twice(once *q, bool *unknown) {
   return q->n_in > 0 && apart != (UINT64_C(2) << (q->n_in - 1)) - 1 && twice_anywhere(q, unknown);
 }
 
-bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *told,
+bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *reported,
                    void (*twice)(tf_ranges *r, int o, bool unknown)) {
   const tf_facts *f = c->f;
   tf_ranges quiet = *r;
@@ -192,7 +193,8 @@ bool tf_check_once(const tf_checker *c, tf_ranges *r, const bool *told,
   if (!q.shift || !q.digits || !q.out || !q.in) return false;
   for (q.o = 0; q.o < f->wl->n_ops && !q.starved; q.o++) {
     bool unknown = false;
-    if (!told[q.o] && tf_made_nested(f, q.o) && makes_twice(&q, &unknown)) twice(r, q.o, unknown);
+    if (!reported[q.o] && tf_made_nested(f, q.o) && makes_twice(&q, &unknown))
+      twice(r, q.o, unknown);
   }
   return !q.starved;
 }

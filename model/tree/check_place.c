@@ -187,7 +187,7 @@ static void check_sums(const tf_checker *c, int tile, int o) {
               "would hold the whole; take it out of 'home', or spread a dim of it",
               tf_dim_name(c, l->dim), tf_tensor_name(c, f->wl->ops[o].out),
               tf_level_name(c, f->tree->nodes[tile].level));
-      c->loop_told[f->loop_from[n] + k] = true;
+      c->loop_reported[f->loop_from[n] + k] = true;
     }
   }
 }

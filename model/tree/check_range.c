@@ -42,8 +42,8 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
             tf_dim_name(c, dim), tf_op_name(c, o), len, inferred, tf_dim_name(c, dim), len);
     return;
   }
-  if (c->loop_told[loop]) return;
-  c->loop_told[loop] = true;
+  if (c->loop_reported[loop]) return;
+  c->loop_reported[loop] = true;
   tf_fail(c->diags, l->at, TF_E_COVER,
           "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64
           "%s: raise one",
@@ -58,9 +58,9 @@ static void check_cover(const range_rules *q, tf_cover *cover, int o) {
   for (int i = 0; i < op->n_dims; i++) {
     int at = f->dim_from[o] + i;
     const tf_reach *w = &cover->reach[at];
-    if (q->c->unheard && w->bound <= w->steps) continue;
-    q->most[at] = tf_cover_longest(cover, o, i, q->c->unheard ? w->steps : INT64_MAX);
-    if (q->most[at] > w->steps && !q->c->dim_told[op->dims[i]])
+    if (q->c->quiet && w->bound <= w->steps) continue;
+    q->most[at] = tf_cover_longest(cover, o, i, q->c->quiet ? w->steps : INT64_MAX);
+    if (q->most[at] > w->steps && !q->c->dim_reported[op->dims[i]])
       report_cover(q->c, o, op->dims[i], w->steps, q->most[at]);
   }
 }
@@ -253,7 +253,7 @@ void tf_check_ranges(const tf_checker *c) {
   for (int o = 0; o < c->f->wl->n_ops; o++)
     q.nested |= tf_made_nested(c->f, o);
   for (int d = 0; d < c->f->wl->n_dims; d++)
-    q.nested &= !c->dim_told[d];
+    q.nested &= !c->dim_reported[d];
   r.user = &q;
   r.inferred = q.nested ? check_found : NULL;
   r.entered = q.nested ? check_made_once : NULL;
@@ -264,5 +264,5 @@ void tf_check_ranges(const tf_checker *c) {
     check_cover(&q, cover, c->f->leaf_op[k]);
   if (q.nested && !tf_check_once(c, &r, q.made_told, made_twice)) tf_out_of_memory(c->diags);
   if (q.nested && !tf_check_steps(c, &r, unknown_found, gaps_found)) tf_out_of_memory(c->diags);
-  if (!c->unheard) warn_spare(&r);
+  if (!c->quiet) warn_spare(&r);
 }

@@ -127,7 +127,7 @@ static void check_loop(streams *q, clause *s, int node, int k) {
   const tf_node *scope = &q->c->f->tree->nodes[s->scope];
   const char *dim = tf_dim_name(q->c, l->dim);
   bool over = names_reduce(q, scope, l->dim), temporal = l->axis == TF_TEMPORAL;
-  bool told = q->c->loop_told[q->c->f->loop_from[node] + k];
+  bool reported = q->c->loop_reported[q->c->f->loop_from[node] + k];
   if (tf_loop_trivial(l) || may_vanish(l)) return;
   if (over && !temporal)
     tf_fail(
@@ -136,7 +136,7 @@ static void check_loop(streams *q, clause *s, int node, int k) {
         dim, tf_tensor_name(q->c, scope->stream[0].tensor));
   else if (over)
     s->over[l->dim] = true;
-  else if (temporal && s->loops && !told)
+  else if (temporal && s->loops && !reported)
     tf_fail(q->c->diags, l->at, TF_E_STREAM,
             "'%.50s' inside the loop that '%.50s' is streamed over: put it outside that loop, or "
             "below the scope",
@@ -242,9 +242,9 @@ static void name_result(streams *q, int o, tf_value_change v) {
   if (op->reduce == TF_REDUCE_MAX)
     why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
   tf_value_change *out = &q->change[op->out];
-  bool told = v.change == TF_V_OTHER && !v.why;
+  bool reported = v.change == TF_V_OTHER && !v.why;
   *out = broken;
-  if (told) return;
+  if (reported) return;
   if (why) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s",
             tf_tensor_name(q->c, op->out), why);
@@ -292,13 +292,13 @@ static const char *wrong_plain(const streams *q, int o, const tf_value_change *v
 static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
                          const tf_named *blame) {
   const tf_op *op = &q->c->f->wl->ops[o];
-  bool told =
+  bool reported =
       (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
-  v = told ? broken : reduced(op, v);
+  v = reported ? broken : reduced(op, v);
   q->cause[op->out] = s;
   q->blame[op->out] = blame;
   q->change[op->out] = v;
-  if (told) return;
+  if (reported) return;
   const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
   if (!why) return;
   q->change[op->out] = broken;
@@ -421,7 +421,7 @@ static void mark_dims(const streams *q) {
   for (int i = 0; i < q->n_clauses; i++) {
     const tf_node *n = &f->tree->nodes[q->clauses[i].scope];
     for (int d = 0; d < f->wl->n_dims; d++)
-      q->c->dim_told[d] |= names_reduce(q, n, d);
+      q->c->dim_reported[d] |= names_reduce(q, n, d);
   }
 }
 

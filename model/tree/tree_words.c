@@ -14,13 +14,13 @@ static const tf_scope_row scopes[TF_N_SCOPES] = {
 
 const tf_scope_row *tf_scope_at(tf_scope s) { return &scopes[s]; }
 
-static bool same(const char *name, const char *text, size_t len) {
+static bool same_word(const char *name, const char *text, size_t len) {
   return strlen(name) == len && memcmp(name, text, len) == 0;
 }
 
 tf_scope tf_scope_find(const char *word, size_t len) {
   int s = 0;
-  while (s < TF_N_SCOPES && !same(scopes[s].key, word, len))
+  while (s < TF_N_SCOPES && !same_word(scopes[s].key, word, len))
     s++;
   return (tf_scope)s;
 }
@@ -54,7 +54,7 @@ static const char *op_at(const tf_tree *t, int i) {
 static int find_name(const tf_tree *t, const tf_mtok *tok, name_at names) {
   const char *name;
   for (int i = 0; (name = names(t, i)) != NULL; i++)
-    if (same(name, tok->text, tok->len)) return i;
+    if (same_word(name, tok->text, tok->len)) return i;
   return -1;
 }
 

@@ -61,9 +61,8 @@ bool sweep_facts(tf_sweep *s);
 /* Reads a file of the sweep; its text lives as long as the arena.  False with the errors in d. */
 bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_input *out,
                       tf_diags *d);
-/* Whether one of the files has the param (NAME), or has the section and one of them the param
- * (arch.NAME). */
-/* Whether the file has a param of that name. */
+/* Whether the file has a param of that name; whether one of the files has the param (NAME), or has
+ * the section and one of them the param (arch.NAME). */
 bool sweep_file_has(const sweep_input *in, const char *name);
 bool sweep_has_param(const sweep_input *const *files, int n, const char *name);
 #endif

@@ -4,8 +4,7 @@
 
 #include "sweep/grid/grid.h"
 
-/* Extracts the positions on the axes of workloads (or of machines) from n; the last axis varies
- * fastest. */
+/* The positions on the axes of workloads (or of machines) from n; the last axis varies fastest. */
 static int64_t positions_on_axes(const tf_sweep_grid *g, bool of_workload, int64_t n,
                                  int at[TF_SWEEP_AXES]) {
   for (int i = g->n_axes - 1; i >= 0; i--) {

@@ -45,7 +45,7 @@ static bool read_list(tf_reader *r, const tf_ynode *node, sweep_over *out) {
   return ok;
 }
 
-static double at(const tf_value v[N_RANGE], bool times, int64_t i) {
+static double value_at(const tf_value v[N_RANGE], bool times, int64_t i) {
   return times ? v[FROM].f * pow(v[TIMES].f, (double)i) : v[FROM].f + (double)i * v[STEP].f;
 }
 
@@ -88,7 +88,7 @@ static bool read_range(tf_reader *r, const tf_ynode *node, sweep_over *out) {
   out->values = TF_ARRAY(r->arena, double, (size_t)out->n);
   if (!out->values) return tf_no_memory(r);
   for (int i = 0; i < out->n; i++)
-    out->values[i] = at(v, times, i);
+    out->values[i] = value_at(v, times, i);
   return true;
 }
 

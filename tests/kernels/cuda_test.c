@@ -50,7 +50,7 @@ static bool runs_equal(session *s, const ir_program *p) {
   char why[200] = "";
   bool ok = want && got && ir_check(p, why, sizeof why);
   if (ok) whole_run(wl, want);
-  ok = ok && ir_run_told(p, got, NULL, why, sizeof why);
+  ok = ok && ir_run_why(p, got, NULL, why, sizeof why);
   if (*why) printf("# %s\n", why);
   ok = ok && whole_equal(wl, want, got);
   s->staged += ok && copies(p);

@@ -248,7 +248,7 @@ static bool runs_right(const test_case *e, const ir_program *p, char *why, size_
     for (int i = 0; i < WORDS; i++)
       words[z][i] = wl->tensors[z].producer < 0 ? (double)((i * 7 + z) % 5 - 2) : (double)NAN;
   }
-  if (!ir_run_told(p, data, NULL, why, size)) return false;
+  if (!ir_run_why(p, data, NULL, why, size)) return false;
   const tf_op *op = &wl->ops[wl->n_ops - 1];
   const int64_t m = wl->dims[op->dims[0]].extent, n = wl->dims[op->dims[1]].extent,
                 k = wl->dims[op->dims[2]].extent;

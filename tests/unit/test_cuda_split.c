@@ -128,7 +128,7 @@ static void check_splits(const char *dtype) {
         CHECK_ROW_I64(&row[i], s[k]->merge.parts, row[i].parts);
       CHECK_ROW(&row[i], ir_check(p, why, sizeof why));
       whole_run(wl, want);
-      CHECK_ROW(&row[i], ir_run_told(p, got, NULL, why, sizeof why) && whole_equal(wl, want, got));
+      CHECK_ROW(&row[i], ir_run_why(p, got, NULL, why, sizeof why) && whole_equal(wl, want, got));
       if (*why) printf("  said: %s\n", why);
       whole_free(wl, want);
       whole_free(wl, got);

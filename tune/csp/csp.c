@@ -11,7 +11,7 @@ csp *csp_new(tf_arena *a) {
 }
 
 /* Room for one more after n elements of that size, in the arena. */
-static void *more(tf_arena *a, void *at, int n, int *room, size_t size) {
+static void *grown(tf_arena *a, void *at, int n, int *room, size_t size) {
   if (n < *room) return at;
   int to = *room ? 2 * *room : 32;
   void *p = tf_arena_array(a, (size_t)to, size);
@@ -23,7 +23,7 @@ static void *more(tf_arena *a, void *at, int n, int *room, size_t size) {
 static int add_var(csp *s, csp_var v) {
   v.name = tf_arena_strndup(s->arena, v.name, strlen(v.name));
   csp_var *at = s->n_vars < CSP_VARS_MAX
-                    ? more(s->arena, s->var, s->n_vars, &s->room_vars, sizeof *at)
+                    ? grown(s->arena, s->var, s->n_vars, &s->room_vars, sizeof *at)
                     : NULL;
   if (!at || !v.name) return -1;
   s->var = at;
@@ -78,7 +78,7 @@ int csp_find(const csp *s, const char *name, size_t len) {
 
 bool csp_add(csp *s, csp_kind kind, int v, int n, const int *list) {
   if (n < 1 || n > CSP_LIST_MAX || v < 0) return false;
-  csp_rule *at = more(s->arena, s->rule, s->n_rules, &s->room_rules, sizeof *at);
+  csp_rule *at = grown(s->arena, s->rule, s->n_rules, &s->room_rules, sizeof *at);
   int *own = TF_ARRAY(s->arena, int, (size_t)n);
   if (!at || !own) return false;
   s->rule = at;

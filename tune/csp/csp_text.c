@@ -53,7 +53,7 @@ static tf_loc loc_of(const reader *r, token t) {
 }
 
 #define FAIL(r, t, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, t), code, __VA_ARGS__))
-static bool is(token t, const char *word) {
+static bool token_is(token t, const char *word) {
   return t.len == strlen(word) && !memcmp(t.text, word, t.len);
 }
 
@@ -67,7 +67,7 @@ static const char *shown(token t, char out[48]) {
 static bool want(reader *r, const char *sign) {
   char was[48];
   token t = peek(r);
-  if (is(t, sign)) return next(r), true;
+  if (token_is(t, sign)) return next(r), true;
   return FAIL(r, t, TF_E_SYNTAX, "expected '%s', not %s", sign, shown(t, was));
 }
 
@@ -106,7 +106,7 @@ static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
                   (long long)v, (long long)value[n - 1]),
              0;
     value[n++] = v;
-    if (is(peek(r), "}")) return next(r), n;
+    if (token_is(peek(r), "}")) return next(r), n;
     if (!want(r, ",")) return 0;
   }
 }
@@ -114,7 +114,7 @@ static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
 /* The index of the word among those that begin lines; N_WORDS: none. */
 static int word_of(token t) {
   int k = 0;
-  while (k < N_WORDS && !is(t, words[k]))
+  while (k < N_WORDS && !token_is(t, words[k]))
     k++;
   return k;
 }
@@ -137,7 +137,7 @@ static void declare(reader *r, bool knob) {
   }
   if (!want(r, "in")) return;
   token dom = peek(r);
-  if (is(dom, "{")) {
+  if (token_is(dom, "{")) {
     int n = set_of(r, value);
     if (n) out_of_memory(r, csp_set(r->s, name, knob, n, value) >= 0);
     return;
@@ -174,7 +174,7 @@ static int operand(reader *r) {
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
-static void in(reader *r) {
+static void read_in_rule(reader *r) {
   int64_t value[CSP_SET_MAX];
   token t = peek(r);
   int v = operand(r), n = v >= 0 ? set_of(r, value) : 0;
@@ -216,10 +216,10 @@ static void line(reader *r) {
     return;
   }
   tf_near near = tf_near_start(t.text, t.len);
-  if (is(t, "knob") || is(t, "var"))
-    declare(r, is(t, "knob"));
-  else if (is(t, "IN"))
-    in(r);
+  if (token_is(t, "knob") || token_is(t, "var"))
+    declare(r, token_is(t, "knob"));
+  else if (token_is(t, "IN"))
+    read_in_rule(r);
   else if (word_of(t) < CSP_N_KINDS)
     rule(r, (csp_kind)word_of(t));
   else {

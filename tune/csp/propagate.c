@@ -135,7 +135,7 @@ static bool can_be(const csp *s, const csp_state *st, int v, int64_t x, const fa
 }
 
 /* The product of the factors other than the k-th; k = -1: of all factors. */
-static factor beside(const csp_state *st, const csp_rule *r, int k) {
+static factor other_factors(const csp_state *st, const csp_rule *r, int k) {
   factor f = {1, 1, 1, -1};
   int open = 0;
   for (int i = 0; i < r->n; i++) {
@@ -171,12 +171,12 @@ static bool filter_product(const csp *s, csp_state *st, const csp_rule *r, const
 static bool prod(const csp *s, csp_state *st, const csp_rule *r) {
   for (int k = 0; k < r->n; k++)
     if (!csp_narrow(s, st, r->list[k], 1, CSP_MOST)) return false;
-  const factor all = beside(st, r, -1);
+  const factor all = other_factors(st, r, -1);
   if (!csp_narrow(s, st, r->v, all.lo, all.hi)) return false;
   if (s->var[r->v].n && !filter_product(s, st, r, &all)) return false;
   for (int k = 0; k < r->n; k++) {
     const int u = r->list[k];
-    const factor f = beside(st, r, k);
+    const factor f = other_factors(st, r, k);
     const int64_t lo = st->left[r->v].lo, hi = st->left[r->v].hi;
     if (lo >= 1 && !csp_narrow(s, st, u, lo / f.hi + (lo % f.hi != 0), f.lo ? hi / f.lo : CSP_MOST))
       return false;

@@ -29,7 +29,7 @@ static bool fits(const rules *r, const tf_instr *in, int dim[TF_INSTR_LOOPS],
   return found;
 }
 
-static bool alike(const tf_instr *a, const tf_instr *b) {
+static bool same_but_sizes(const tf_instr *a, const tf_instr *b) {
   return a == b || (a->intrinsic && b->intrinsic && !strcmp(a->intrinsic, b->intrinsic) &&
                     a->n_loops == b->n_loops);
 }
@@ -51,7 +51,8 @@ void rules_find_family(rules *r) {
     int dim[TF_INSTR_LOOPS];
     bool sum[TF_INSTR_LOOPS];
     const tf_instr *in = &r->spec->instrs[i];
-    if ((f->n && !alike(f->instr[0], in)) || !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum))
+    if ((f->n && !same_but_sizes(f->instr[0], in)) ||
+        !fits(r, in, f->n ? dim : f->dim, f->n ? sum : f->sum))
       continue;
     if (f->n && memcmp(dim, f->dim, (size_t)in->n_loops * sizeof *dim) != 0) continue;
     f->instr[f->n++] = in;

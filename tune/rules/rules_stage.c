@@ -7,7 +7,7 @@
 /* Heron's range of a fused loop; longer where the extents need it. */
 #define FUSED_MOST INT64_C(1000000)
 
-static int ok(rule_system *r, int v) {
+static int checked(rule_system *r, int v) {
   r->bad |= v < 0;
   return v < 0 ? 0 : v;
 }
@@ -16,7 +16,7 @@ void rule_add(rule_system *r, csp_kind kind, int v, int n, const int *list) {
   if (!r->bad) r->bad = !csp_add(r->s, kind, v, n, list);
 }
 
-int rule_number(rule_system *r, int64_t value) { return ok(r, csp_number(r->s, value)); }
+int rule_number(rule_system *r, int64_t value) { return checked(r, csp_number(r->s, value)); }
 
 /* A name from two parts. */
 static void name_of(rule_system *r, char out[RULE_NAME], const char *a, const char *b) {
@@ -29,7 +29,7 @@ int rule_range(rule_system *r, const rule_stage *of, const char *what, bool knob
                int64_t hi) {
   char name[RULE_NAME];
   name_of(r, name, of->name, what);
-  return r->bad ? 0 : ok(r, csp_range(r->s, name, knob, lo, hi));
+  return r->bad ? 0 : checked(r, csp_range(r->s, name, knob, lo, hi));
 }
 
 /* "STAGE_AXIS". */
@@ -143,7 +143,7 @@ static void select_one(rule_system *r, const rule_stage *in, int position) {
   for (int k = 0; k < in->n_places && !r->bad; k++) {
     snprintf(select, sizeof select, "%.80s_select%d", name, k);
     value[k] = k;
-    list[n++] = ok(r, csp_range(r->s, select, false, 0, 1));
+    list[n++] = checked(r, csp_range(r->s, select, false, 0, 1));
   }
   r->bad |= !csp_in(r->s, position, in->n_places, value);
   const int one = rule_number(r, 1);
@@ -173,7 +173,7 @@ int rule_tile_knob(rule_system *r, const rule_stage *st, const char *what) {
   for (int k = 0; k < st->n_axes; k++)
     if (extent(r, &st->axis[k]) > longest) longest = extent(r, &st->axis[k]);
   name_of(r, name, st->name, what);
-  return r->bad
-             ? 0
-             : ok(r, csp_set(r->s, name, true, csp_divisors(longest, CSP_SET_MAX, value), value));
+  return r->bad ? 0
+                : checked(r, csp_set(r->s, name, true, csp_divisors(longest, CSP_SET_MAX, value),
+                                     value));
 }

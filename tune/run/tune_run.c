@@ -298,7 +298,7 @@ static bool first_choice(tuner *t) {
   return ok;
 }
 
-static bool over(const tuner *t) {
+static bool is_over(const tuner *t) {
   if (t->o->stop && t->o->stop(t->o->ctx)) return true;
   return t->o->time_limit > 0 && t->o->now && t->next_old >= t->n_old &&
          t->o->now(t->o->ctx) > t->until;
@@ -308,7 +308,7 @@ static bool go_on(tuner *t) {
   candidate c[BATCH_MOST];
   const size_t width = (size_t)t->space->space.n;
   int n = 1;
-  while (n > 0 && t->out->n <= t->o->trials && !over(t)) {
+  while (n > 0 && t->out->n <= t->o->trials && !is_over(t)) {
     const int left = t->o->trials + 1 - t->out->n;
     for (n = 0; n < t->batch && n < left; n++) {
       c[n] = (candidate){.row = TF_ARRAY(t->arena, int32_t, width)};

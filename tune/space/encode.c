@@ -5,7 +5,7 @@
 #include "tileflow/tree.h"
 #include "tune/space/schedules.h"
 
-static bool like(const tf_node *a, const tf_node *b) {
+static bool same_node(const tf_node *a, const tf_node *b) {
   return a->kind == b->kind && a->parent == b->parent &&
          (a->kind != TF_TILE || a->level == b->level) && (a->kind != TF_OP || a->op == b->op);
 }
@@ -51,7 +51,7 @@ bool tune_encode(tune_space *s, const tf_tree *t, int isa, int32_t *row) {
     row[TUNE_FORM] = f;
     row[TUNE_ISA] = isa;
     for (int i = 0; same && i < t->n_nodes; i++)
-      same = like(&t->nodes[i], &form->tree->nodes[i]);
+      same = same_node(&t->nodes[i], &form->tree->nodes[i]);
     for (int k = 0; same && k < form->s->n_knobs; k++)
       same = choose(form, k, t, &row[form->first + k]);
     if (same && tf_space_follow(&s->space, row) && !s->dead &&

@@ -81,7 +81,7 @@ static tf_loc loc_of(const reader *r, word w) {
 }
 
 #define FAIL(r, w, code, ...) ((r)->ok = tf_fail((r)->d, loc_of(r, w), code, __VA_ARGS__))
-static bool is(word w, const char *text) {
+static bool word_is(word w, const char *text) {
   return strlen(text) == w.len && !memcmp(text, w.text, w.len);
 }
 
@@ -99,7 +99,7 @@ static void take_form(reader *r, word w) {
   }
   for (int k = 0; k < r->s->n_forms; k++) {
     tf_near_offer(&near, r->s->form[k].name);
-    if (!is(w, r->s->form[k].name)) continue;
+    if (!word_is(w, r->s->form[k].name)) continue;
     r->f = &r->s->form[k];
     r->row[TUNE_FORM] = k;
     r->said = TF_ARRAY(r->s->arena, bool, (size_t)r->f->s->n_knobs);
@@ -116,7 +116,7 @@ static void take_isa(reader *r, word w) {
   tf_near near = tf_near_start(w.text, w.len);
   for (int k = 0; k < r->s->n_isas; k++) {
     tf_near_offer(&near, r->s->isa[k]);
-    if (!is(w, r->s->isa[k])) continue;
+    if (!word_is(w, r->s->isa[k])) continue;
     r->row[TUNE_ISA] = k;
     return;
   }
@@ -137,7 +137,7 @@ static int knob(reader *r, word w, const line_row *row) {
     const char *name = r->f->s->var[r->f->s->knob[k]].name;
     if (!row->is(&r->f->knob[k])) continue;
     tf_near_offer(&near, name);
-    if (!is(w, name)) continue;
+    if (!word_is(w, name)) continue;
     if (r->said[k]) return FAIL(r, w, TF_E_DUP, "'%s' is said already", name), -1;
     r->said[k] = true;
     r->where[k] = loc_of(r, w);
@@ -177,7 +177,7 @@ static void take_order(reader *r, int k) {
     bool same = true;
     tune_order(n->n_temporal, c, order);
     for (int i = 0; i < n->n_temporal; i++)
-      same &= is(w[i], r->s->wl->dims[n->loops[order[i]].dim].name);
+      same &= word_is(w[i], r->s->wl->dims[n->loops[order[i]].dim].name);
     if (same) {
       r->row[r->f->first + k] = c;
       return;
@@ -196,7 +196,7 @@ static void take_choice(reader *r, int k) {
   char what[96];
   for (int i = 0; row->value[i]; i++) {
     tf_near_offer(&near, row->value[i]);
-    if (!is(w, row->value[i])) continue;
+    if (!word_is(w, row->value[i])) continue;
     r->row[r->f->first + k] = i;
     return;
   }
@@ -226,11 +226,11 @@ static void line(reader *r) {
   tf_near_offer(&near, "isa");
   for (int i = 0; i < N_LINES; i++) {
     tf_near_offer(&near, lines[i].word);
-    if (is(w, lines[i].word)) row = &lines[i];
+    if (word_is(w, lines[i].word)) row = &lines[i];
   }
-  if (is(w, "form"))
+  if (word_is(w, "form"))
     take_form(r, next(r));
-  else if (is(w, "isa"))
+  else if (word_is(w, "isa"))
     take_isa(r, next(r));
   else if (!row) {
     FAIL(r, w, TF_E_KEY, "no line of a schedule begins with '%.*s'%s", w.len > 40 ? 40 : (int)w.len,

@@ -22,7 +22,7 @@ typedef struct {
   bool bad;
 } maker;
 
-static int ok(maker *m, int v) {
+static int checked(maker *m, int v) {
   m->bad |= v < 0;
   return v < 0 ? 0 : v;
 }
@@ -103,7 +103,7 @@ static void add_loop(maker *m, int node, int loop) {
   int64_t value[TF_DOMAIN_MAX];
   char name[96];
   if (l->trip) {
-    m->var[node][loop] = ok(m, csp_number(m->s, l->trip));
+    m->var[node][loop] = checked(m, csp_number(m->s, l->trip));
     return;
   }
   const int all = csp_divisors(m->wl->dims[l->dim].extent, TF_DOMAIN_MAX, value);
@@ -111,7 +111,7 @@ static void add_loop(maker *m, int node, int loop) {
   for (int k = 0; k < all; k++)
     if ((!l->max || value[k] <= l->max) && is_choice(l, value[k])) value[n++] = value[k];
   name_of(m, node, loop, name);
-  m->var[node][loop] = ok(m, n ? csp_set(m->s, name, true, n, value) : -1);
+  m->var[node][loop] = checked(m, n ? csp_set(m->s, name, true, n, value) : -1);
   note_knob(m, node, loop);
 }
 
@@ -125,7 +125,7 @@ static void add_tile(maker *m, int node) {
   const int orders = tune_orders(n->n_temporal);
   if (orders < 2 || m->bad) return;
   name_of(m, node, -1, name);
-  ok(m, csp_range(m->s, name, true, 0, orders - 1));
+  checked(m, csp_range(m->s, name, true, 0, orders - 1));
   note_knob(m, node, -1);
 }
 
@@ -139,7 +139,7 @@ static void add_choices(maker *m) {
       n++;
     if (!tf_choice_matters((tf_choice)c, m->wl)) continue;
     snprintf(name, sizeof name, "kernel.%s", row->name);
-    ok(m, csp_range(m->s, name, true, 0, n - 1));
+    checked(m, csp_range(m->s, name, true, 0, n - 1));
     note_knob(m, -1, c);
   }
 }
@@ -213,7 +213,7 @@ static void fix_shared(maker *m) {
       bool all = !(loose >> dim & 1);
       for (int j = i; j < m->t->nodes[i].end; j++)
         all &= m->t->nodes[j].kind != TF_OP || has_dim(&m->wl->ops[m->t->nodes[j].op], dim);
-      const int one = all ? 0 : ok(m, csp_number(m->s, 1));
+      const int one = all ? 0 : checked(m, csp_number(m->s, 1));
       if (!all) rule(m, CSP_EQ, m->var[i][k], 1, &one);
     }
 }
@@ -229,7 +229,7 @@ static void split_dims(maker *m) {
         m->bad |= extent > 1;
         continue;
       }
-      rule(m, CSP_PROD, ok(m, csp_number(m->s, extent)), n, list);
+      rule(m, CSP_PROD, checked(m, csp_number(m->s, extent)), n, list);
     }
 }
 
@@ -237,7 +237,7 @@ static void split_dims(maker *m) {
 static int derived(maker *m, const char *what, int node, int a, int b) {
   char name[96];
   snprintf(name, sizeof name, "_%s.%d.%d.%d", what, node, a, b);
-  return ok(m, csp_range(m->s, name, false, 0, CSP_MOST / 16));
+  return checked(m, csp_range(m->s, name, false, 0, CSP_MOST / 16));
 }
 
 /* The instances or units below a Tile along an axis. */
@@ -266,7 +266,7 @@ static void fan_out(maker *m, int node) {
     }
     if (own == 0) continue;
     const int all = derived(m, "units", node, axis, 0),
-              most = ok(m, csp_number(m->s, mesh_of(m, node, axis)));
+              most = checked(m, csp_number(m->s, mesh_of(m, node, axis)));
     rule(m, CSP_PROD, all, k, list);
     rule(m, CSP_LE, all, 1, &most);
   }
@@ -282,22 +282,22 @@ static int extent_of(maker *m, span of, int o, const tf_index *x, int at) {
     int list[CSP_LIST_MAX + 1]; /* one too many is refused by csp_add */
     const int64_t coef = x->terms[k].coef < 0 ? -x->terms[k].coef : x->terms[k].coef;
     int loops = loops_over(m, o, x->terms[k].dim, of, list);
-    if (coef != 1 || loops == 0) list[loops++] = ok(m, csp_number(m->s, coef));
+    if (coef != 1 || loops == 0) list[loops++] = checked(m, csp_number(m->s, coef));
     less += coef;
     sum[n++] = derived(m, "len", of.node, at, k);
     rule(m, CSP_PROD, sum[n - 1], loops, list);
   }
   if (n == 1 && less == 1) return sum[0];
-  const int one = ok(m, csp_number(m->s, 1)), total = derived(m, "total", of.node, at, 0);
+  const int one = checked(m, csp_number(m->s, 1)), total = derived(m, "total", of.node, at, 0);
   sum[n++] = one;
   rule(m, CSP_SUM, total, n, sum);
   const int extent = derived(m, "extent", of.node, at, 0);
-  rule(m, CSP_SUM, total, 2, (int[]){extent, ok(m, csp_number(m->s, less))});
+  rule(m, CSP_SUM, total, 2, (int[]){extent, checked(m, csp_number(m->s, less))});
   return extent;
 }
 
 /* Whether two reads of an op are alike but for constants: one box is the hull of both. */
-static bool alike(const tf_op *op, int a, int b, int rank) {
+static bool same_but_constants(const tf_op *op, int a, int b, int rank) {
   bool same = op->reads[a].tensor == op->reads[b].tensor;
   for (int r = 0; same && r < rank; r++) {
     const tf_index *x = &op->reads[a].index[r], *y = &op->reads[b].index[r];
@@ -310,7 +310,7 @@ static bool alike(const tf_op *op, int a, int b, int rank) {
 
 static bool seen_before(const tf_op *op, int ref, int rank) {
   for (int k = 0; k < ref; k++)
-    if (alike(op, k, ref, rank)) return true;
+    if (same_but_constants(op, k, ref, rank)) return true;
   return false;
 }
 
@@ -318,7 +318,7 @@ static bool seen_before(const tf_op *op, int ref, int rank) {
 static int64_t distance(const tf_op *op, int ref, int rank, int r) {
   int64_t lo = op->reads[ref].index[r].c, hi = lo;
   for (int k = 0; k < op->n_reads; k++) {
-    if (!alike(op, ref, k, rank)) continue;
+    if (!same_but_constants(op, ref, k, rank)) continue;
     const int64_t c = op->reads[k].index[r].c;
     lo = c < lo ? c : lo;
     hi = c > hi ? c : hi;
@@ -333,12 +333,12 @@ static int length_of(maker *m, span of, int o, int ref, int r) {
   const tf_tensor *t = &m->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
   const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
   const int64_t more = ref < 0 ? 0 : distance(op, ref, t->rank, r);
-  if (more >= t->extent[r]) return ok(m, csp_number(m->s, t->extent[r]));
+  if (more >= t->extent[r]) return checked(m, csp_number(m->s, t->extent[r]));
   const int at = (o * 64 + ref + 1) * 16 + r,
             one = extent_of(m, of, o, ref < 0 ? &own : &op->reads[ref].index[r], at);
   if (more == 0) return one;
   const int all = derived(m, "hull", of.node, at, 0);
-  rule(m, CSP_SUM, all, 2, (int[]){one, ok(m, csp_number(m->s, more))});
+  rule(m, CSP_SUM, all, 2, (int[]){one, checked(m, csp_number(m->s, more))});
   return all;
 }
 
@@ -349,7 +349,7 @@ static int box_of(maker *m, span of, int o, int ref, int64_t bits) {
   int list[CSP_LIST_MAX], n = 0;
   for (int r = 0; r < rank; r++)
     list[n++] = length_of(m, of, o, ref, r);
-  list[n++] = ok(m, csp_number(m->s, bits));
+  list[n++] = checked(m, csp_number(m->s, bits));
   const int box = derived(m, "bits", of.node, o, ref + 1);
   rule(m, CSP_PROD, box, n, list);
   return box;
@@ -401,7 +401,7 @@ static void hold_boxes(maker *m, held *h, int node) {
 static void fit(maker *m, const held *h, int node) {
   const tf_memory *memory = &m->arch->memories[h->level];
   const int all = derived(m, "held", node, h->level, 0);
-  const int room = ok(m, csp_number(m->s, memory->capacity_words * memory->word_bits));
+  const int room = checked(m, csp_number(m->s, memory->capacity_words * memory->word_bits));
   rule(m, CSP_SUM, all, h->n, h->list);
   rule(m, CSP_LE, all, 1, &room);
 }
@@ -442,7 +442,7 @@ static void add_capacities(maker *m) {
  * on the path of an op: they would have to be alike for all that make and read it
  * (model/tree/check_keep.c), and stand above the scope. */
 static void fix_instances(maker *m, int scope, int level, int o) {
-  const int one = ok(m, csp_number(m->s, 1));
+  const int one = checked(m, csp_number(m->s, 1));
   for (int i = m->t->op_node[o]; i > scope; i = m->t->nodes[i].parent)
     for (int k = m->t->nodes[i].n_temporal;
          m->t->nodes[i].level < level && k < m->t->nodes[i].n_loops; k++)

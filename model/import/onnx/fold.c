@@ -246,7 +246,7 @@ static bool index_at(ox_net *g, double number, int64_t all, int64_t *out) {
 }
 
 /* Whether the indices have one stride: what they choose is then a view. */
-static bool even(const list *which) {
+static bool one_stride(const list *which) {
   for (int64_t i = 1; i < which->size; i++)
     if (which->x[i] - which->x[i - 1] != which->x[1] - which->x[0]) return false;
   return which->size == 1 || which->x[0] != which->x[1];
@@ -274,7 +274,7 @@ static bool gather(ox_net *g, bool *done) {
       memcpy(x + (o * which.size + i) * inner, v.x + (o * v.shape[axis] + at) * inner,
              (size_t)inner * sizeof *x);
     }
-  return even(&which) ? end_view(g, &out, done) : (*done = true, end(g, &out));
+  return one_stride(&which) ? end_view(g, &out, done) : (*done = true, end(g, &out));
 }
 
 /* Rows of `data` that indices name are replaced by those of `updates`. */

@@ -36,7 +36,7 @@ static bool same_index(const ox_index *a, const ox_index *b) {
   return same;
 }
 
-static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
+static bool same_expr(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   if (a->kind != b->kind || a->n_args != b->n_args) return false;
   if (a->kind == OX_NUMBER) return a->number == b->number;
   if (a->kind == OX_PLACE) return same_index(a->index, b->index);
@@ -44,7 +44,7 @@ static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   for (int r = 0; a->kind == OX_READ && equal && r < g->tensor[a->tensor].rank; r++)
     equal = same_index(&a->index[r], &b->index[r]);
   for (int i = 0; i < a->n_args && equal; i++)
-    equal = same(g, a->arg[i], b->arg[i]);
+    equal = same_expr(g, a->arg[i], b->arg[i]);
   return equal;
 }
 
@@ -168,7 +168,7 @@ static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b, bool firs
 
 /* Whether the read accesses its tensor elsewhere than some read of it in e. */
 static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr *e) {
-  if (e->kind == OX_READ && e->tensor == read->tensor && !same(g, e, read)) return true;
+  if (e->kind == OX_READ && e->tensor == read->tensor && !same_expr(g, e, read)) return true;
   for (int i = 0; i < e->n_args; i++)
     if (reads_elsewhere(g, read, e->arg[i])) return true;
   return false;
@@ -234,7 +234,7 @@ static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
   return factors_of(e->arg[1], out, factors_of(e->arg[0], out, n, most), most);
 }
 
-static bool near(double a, double b) { return fabs(a - b) < 1e-4 * b; }
+static bool nearly(double a, double b) { return fabs(a - b) < 1e-4 * b; }
 static bool is_call(const ox_expr *e, const char *call) {
   return e->kind == OX_CALL && !strcmp(e->call, call);
 }
@@ -246,10 +246,10 @@ static ox_expr *in_erf(ox_expr *e) {
     ox_expr *one = e->arg[i], *erf = e->arg[1 - i];
     if (one->kind != OX_NUMBER || one->number != 1 || !is_call(erf, "erf")) continue;
     ox_expr *in = erf->arg[0];
-    if (is_call(in, "/") && in->arg[1]->kind == OX_NUMBER && near(in->arg[1]->number, sqrt(2)))
+    if (is_call(in, "/") && in->arg[1]->kind == OX_NUMBER && nearly(in->arg[1]->number, sqrt(2)))
       return in->arg[0];
     for (int k = 0; is_call(in, "*") && k < 2; k++)
-      if (in->arg[k]->kind == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5)))
+      if (in->arg[k]->kind == OX_NUMBER && nearly(in->arg[k]->number, sqrt(0.5)))
         return in->arg[1 - k];
   }
   return NULL;
@@ -268,7 +268,7 @@ static bool to_gelu(const ox_net *g, ox_expr *e) {
   }
   bool found = false;
   for (int i = 0; i < PARTS && half && erf >= 0; i++)
-    found |= i != erf && same(g, f[i], x);
+    found |= i != erf && same_expr(g, f[i], x);
   if (found) *e = (ox_expr){.kind = OX_CALL, .call = "gelu", .n_args = 1, .arg = {x}};
   return found;
 }

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "model/import/onnx/onnx.h"
 
-static bool same(ox_net *g) {
+static bool identity(ox_net *g) {
   ox_value v;
   return ox_placed(g, 0, &v) && ox_give(g, 0, &v);
 }
@@ -32,7 +32,7 @@ static bool dropout(ox_net *g) {
   if ((mode && mode->number[0] != 0 && !none) || (old && !ox_int(g, "is_test", 0)))
     return ox_fail(g, TF_E_NAME,
                    old ? "training (is_test is 0) is not known" : "training_mode is not known");
-  return same(g) && (!ox_is_wanted(g, 1) || keep_all(g));
+  return identity(g) && (!ox_is_wanted(g, 1) || keep_all(g));
 }
 
 /* ---- shapes --------------------------------------------------------------------------------- */
@@ -769,7 +769,7 @@ static bool tensor_scatter(ox_net *g) {
 }
 
 const ox_kind ox_moves[] = {
-    {"Identity", same, NULL},
+    {"Identity", identity, NULL},
     {"Dropout", dropout, NULL},
     {"Reshape", reshape, NULL},
     {"Flatten", flatten, NULL},

@@ -209,7 +209,7 @@ const int64_t *ox_ints(const ox_net *g, const char *name, size_t *n) {
 }
 
 /* Ends of slices are often the largest integer. */
-static int64_t whole(double x) {
+static int64_t clamped_integer(double x) {
   return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
 }
 
@@ -227,7 +227,7 @@ bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n) {
   g->oom |= !out;
   for (int64_t i = 0; i < *n && out; i++) {
     if (isnan(v->number[i])) return ox_fail(g, TF_E_RANGE, "'%.*s' is no number", SHOWN, v->name);
-    out[i] = whole(v->number[i]);
+    out[i] = clamped_integer(v->number[i]);
   }
   *number = out;
   return out != NULL;

@@ -64,7 +64,7 @@ static bool end_as(ox_net *g, points *p, ox_expr *e, int type) {
 
 static bool end(ox_net *g, points *p, ox_expr *e) { return end_as(g, p, e, OX_T_BOOL); }
 
-static ox_expr *with(ox_net *g, const char *call, ox_expr *a, double b) {
+static ox_expr *call_number(ox_net *g, const char *call, ox_expr *a, double b) {
   return ox_call(g, call, a, ox_number(g, b), NULL);
 }
 
@@ -96,7 +96,7 @@ static bool mean(ox_net *g) {
   ox_expr *e = p.x[0];
   for (int i = 1; i < p.n; i++)
     e = ox_call(g, "+", e, p.x[i], NULL);
-  return end(g, &p, with(g, "/", e, p.n));
+  return end(g, &p, call_number(g, "/", e, p.n));
 }
 
 static bool reciprocal(ox_net *g) {
@@ -121,7 +121,7 @@ static ox_expr *power_of(ox_net *g, ox_expr *x, double n) {
   if (size == 0.5) return ox_call(g, "sqrt", x, NULL, NULL);
   if (size == floor(size) && size <= MOST) return whole_power(g, x, (int)size);
   if (size == floor(size)) return NULL;
-  return ox_call(g, "exp", with(g, "*", ox_call(g, "log", x, NULL, NULL), n), NULL, NULL);
+  return ox_call(g, "exp", call_number(g, "*", ox_call(g, "log", x, NULL, NULL), n), NULL, NULL);
 }
 
 /* 1 where the condition holds, else 0; which is all that language and network know of truth. */
@@ -186,7 +186,8 @@ static bool power(ox_net *g) {
                               p.x[1]->number);
   }
   if (p.x[0]->kind != OX_NUMBER || !(p.x[0]->number > 0)) return power_of_data(g, &p);
-  return end(g, &p, ox_call(g, "exp", with(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
+  return end(g, &p,
+             ox_call(g, "exp", call_number(g, "*", p.x[1], log(p.x[0]->number)), NULL, NULL));
 }
 
 static bool compare(ox_net *g) {
@@ -251,8 +252,8 @@ static bool tangent(ox_net *g) {
                      ox_call(g, "cos", p.x[0], NULL, NULL), NULL));
 }
 
-static ox_expr *between(ox_net *g, ox_expr *x, double least, double most) {
-  return with(g, "min", with(g, "max", x, least), most);
+static ox_expr *clamped(ox_net *g, ox_expr *x, double least, double most) {
+  return call_number(g, "min", call_number(g, "max", x, least), most);
 }
 
 /* Bounds are inputs, or before opset 11 attributes. */
@@ -263,8 +264,8 @@ static bool clip(ox_net *g) {
   const bool least = ox_has(g, 1), most = ox_has(g, 2);
   if (least) e = ox_call(g, "max", e, p.x[1], NULL);
   if (most) e = ox_call(g, "min", e, p.x[2], NULL);
-  if (ox_attribute(g, "min")) e = with(g, "max", e, ox_float(g, "min", 0));
-  if (ox_attribute(g, "max")) e = with(g, "min", e, ox_float(g, "max", 0));
+  if (ox_attribute(g, "min")) e = call_number(g, "max", e, ox_float(g, "min", 0));
+  if (ox_attribute(g, "max")) e = call_number(g, "min", e, ox_float(g, "max", 0));
   return end(g, &p, e);
 }
 
@@ -277,7 +278,7 @@ static bool clip_checked(ox_net *g) {
     points p = {.n = 1};
     ox_begin(g);
     if (!v || !join(g, &p, &v)) return false;
-    return end(g, &p, with(g, "min", ox_read(g, v, p.out), most->number[0]));
+    return end(g, &p, call_number(g, "min", ox_read(g, v, p.out), most->number[0]));
   }
   return clip(g);
 }
@@ -293,9 +294,9 @@ static bool leaky(ox_net *g) {
 static bool elu(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *x = p.x[0], *low = ox_call(g, "exp", with(g, "min", x, 0), NULL, NULL);
+  ox_expr *x = p.x[0], *low = ox_call(g, "exp", call_number(g, "min", x, 0), NULL, NULL);
   ox_expr *below =
-      ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), with(g, "-", low, 1), NULL);
+      ox_call(g, "*", ox_number(g, ox_float(g, "alpha", 1)), call_number(g, "-", low, 1), NULL);
   return end(g, &p, ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL));
 }
 
@@ -306,11 +307,12 @@ static bool scaled_elu(ox_net *g) {
                gamma = celu ? 1 : ox_float(g, "gamma", 1.05070102214813232421875);
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *x = p.x[0], *in = with(g, "min", x, 0),
-          *low = ox_call(g, "exp", celu ? with(g, "/", in, alpha) : in, NULL, NULL);
-  ox_expr *below = with(g, "*", with(g, "-", low, 1), alpha);
-  return end(g, &p,
-             with(g, "*", ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL), gamma));
+  ox_expr *x = p.x[0], *in = call_number(g, "min", x, 0),
+          *low = ox_call(g, "exp", celu ? call_number(g, "/", in, alpha) : in, NULL, NULL);
+  ox_expr *below = call_number(g, "*", call_number(g, "-", low, 1), alpha);
+  return end(
+      g, &p,
+      call_number(g, "*", ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), below, NULL), gamma));
 }
 
 static bool thresholded(ox_net *g) {
@@ -328,7 +330,7 @@ static bool hyperbolic(ox_net *g) {
   ox_expr *x = p.x[0], *minus = ox_call(g, "-", ox_number(g, 0), x, NULL);
   ox_expr *sum =
       ox_call(g, "+", ox_call(g, "exp", x, NULL, NULL), ox_call(g, "exp", minus, NULL, NULL), NULL);
-  ox_expr *half = with(g, "*", sum, 0.5);
+  ox_expr *half = call_number(g, "*", sum, 0.5);
   return end(g, &p,
              strcmp(g->node->op_type, "Sinh")
                  ? half
@@ -339,7 +341,7 @@ static bool hyperbolic(ox_net *g) {
 static ox_expr *odd_series(ox_net *g, ox_expr *x, const double *of, int n) {
   ox_expr *square = ox_call(g, "*", x, x, NULL), *e = ox_number(g, of[0]);
   for (int i = 1; i < n; i++)
-    e = with(g, "+", ox_call(g, "*", e, square, NULL), of[i]);
+    e = call_number(g, "+", ox_call(g, "*", e, square, NULL), of[i]);
   return ox_call(g, "*", x, e, NULL);
 }
 
@@ -352,14 +354,15 @@ static bool inverse_hyperbolic(ox_net *g) {
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *size = ox_call(g, "abs", x, NULL, NULL), *whole;
   if (sine) {
-    ox_expr *root = ox_call(g, "sqrt", with(g, "+", ox_call(g, "*", x, x, NULL), 1), NULL, NULL);
+    ox_expr *root =
+        ox_call(g, "sqrt", call_number(g, "+", ox_call(g, "*", x, x, NULL), 1), NULL, NULL);
     ox_expr *log = ox_call(g, "log", ox_call(g, "+", size, root, NULL), NULL, NULL);
     whole = ox_call(g, "select", ox_call(g, "<", x, ox_number(g, 0), NULL),
                     ox_call(g, "-", ox_number(g, 0), log, NULL), log);
   } else {
     ox_expr *ratio =
-        ox_call(g, "/", with(g, "+", x, 1), ox_call(g, "-", ox_number(g, 1), x, NULL), NULL);
-    whole = with(g, "*", ox_call(g, "log", ratio, NULL, NULL), 0.5);
+        ox_call(g, "/", call_number(g, "+", x, 1), ox_call(g, "-", ox_number(g, 1), x, NULL), NULL);
+    whole = call_number(g, "*", ox_call(g, "log", ratio, NULL, NULL), 0.5);
   }
   ox_expr *series = odd_series(g, x, sine ? sinh_of : tanh_of, 5);
   return end(g, &p,
@@ -369,7 +372,8 @@ static bool inverse_hyperbolic(ox_net *g) {
 static bool inverse_cosine(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *x = p.x[0], *square = ox_call(g, "*", with(g, "-", x, 1), with(g, "+", x, 1), NULL);
+  ox_expr *x = p.x[0],
+          *square = ox_call(g, "*", call_number(g, "-", x, 1), call_number(g, "+", x, 1), NULL);
   ox_expr *sum = ox_call(g, "+", x, ox_call(g, "sqrt", square, NULL, NULL), NULL);
   return end(g, &p, ox_call(g, "log", sum, NULL, NULL));
 }
@@ -381,8 +385,8 @@ static bool shrink(ox_net *g) {
   if (!read_operands(g, &p)) return false;
   ox_expr *x = p.x[0], *below = ox_call(g, "<", x, ox_number(g, -most), NULL),
           *above = ox_call(g, "<", ox_number(g, most), x, NULL);
-  ox_expr *rest = ox_call(g, "select", above, with(g, "-", x, bias), ox_number(g, 0));
-  return end(g, &p, ox_call(g, "select", below, with(g, "+", x, bias), rest));
+  ox_expr *rest = ox_call(g, "select", above, call_number(g, "-", x, bias), ox_number(g, 0));
+  return end(g, &p, ox_call(g, "select", below, call_number(g, "+", x, bias), rest));
 }
 
 static bool infinite(ox_net *g) {
@@ -405,30 +409,32 @@ static bool softsign(ox_net *g) {
   points p;
   return read_operands(g, &p) &&
          end(g, &p,
-             ox_call(g, "/", p.x[0], with(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1), NULL));
+             ox_call(g, "/", p.x[0], call_number(g, "+", ox_call(g, "abs", p.x[0], NULL, NULL), 1),
+                     NULL));
 }
 
 static bool swish(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *in = with(g, "*", p.x[0], ox_float(g, "alpha", 1));
+  ox_expr *in = call_number(g, "*", p.x[0], ox_float(g, "alpha", 1));
   return end(g, &p, ox_call(g, "*", p.x[0], ox_call(g, "sigmoid", in, NULL, NULL), NULL));
 }
 
 static bool hard_sigmoid(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  ox_expr *line =
-      with(g, "+", with(g, "*", p.x[0], ox_float(g, "alpha", 0.2)), ox_float(g, "beta", 0.5));
-  return end(g, &p, between(g, line, 0, 1));
+  ox_expr *line = call_number(g, "+", call_number(g, "*", p.x[0], ox_float(g, "alpha", 0.2)),
+                              ox_float(g, "beta", 0.5));
+  return end(g, &p, clamped(g, line, 0, 1));
 }
 
 static bool hard_swish(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
-  return end(
-      g, &p,
-      ox_call(g, "*", p.x[0], with(g, "/", between(g, with(g, "+", p.x[0], 3), 0, 6), 6), NULL));
+  return end(g, &p,
+             ox_call(g, "*", p.x[0],
+                     call_number(g, "/", clamped(g, call_number(g, "+", p.x[0], 3), 0, 6), 6),
+                     NULL));
 }
 
 /* log(exp(x) + 1), as the larger of x and 0 and what of exp is left of it, which is never too
@@ -436,7 +442,7 @@ static bool hard_swish(ox_net *g) {
 static ox_expr *softplus_of(ox_net *g, ox_expr *x) {
   ox_expr *least = ox_call(g, "-", ox_number(g, 0), ox_call(g, "abs", x, NULL, NULL), NULL);
   ox_expr *rest =
-      ox_call(g, "log", with(g, "+", ox_call(g, "exp", least, NULL, NULL), 1), NULL, NULL);
+      ox_call(g, "log", call_number(g, "+", ox_call(g, "exp", least, NULL, NULL), 1), NULL, NULL);
   return ox_call(g, "+", ox_call(g, "relu", x, NULL, NULL), rest, NULL);
 }
 
@@ -461,10 +467,10 @@ static bool gelu(ox_net *g) {
     return ox_fail(g, TF_E_NAME, "approximate '%.40s'", how);
   if (strcmp(how, "tanh") != 0) return end(g, &p, ox_call(g, "gelu", x, NULL, NULL));
   ox_expr *cube = ox_call(g, "*", ox_call(g, "*", x, x, NULL), x, NULL);
-  ox_expr *in = with(g, "*", ox_call(g, "+", x, with(g, "*", cube, 0.044715), NULL),
-                     sqrt(2 / 3.14159265358979323846));
-  ox_expr *one = with(g, "+", ox_call(g, "tanh", in, NULL, NULL), 1);
-  return end(g, &p, ox_call(g, "*", with(g, "*", x, 0.5), one, NULL));
+  ox_expr *in = call_number(g, "*", ox_call(g, "+", x, call_number(g, "*", cube, 0.044715), NULL),
+                            sqrt(2 / 3.14159265358979323846));
+  ox_expr *one = call_number(g, "+", ox_call(g, "tanh", in, NULL, NULL), 1);
+  return end(g, &p, ox_call(g, "*", call_number(g, "*", x, 0.5), one, NULL));
 }
 
 /* ---- casts ---------------------------------------------------------------------------------- */
@@ -498,9 +504,10 @@ static bool to_whole(ox_net *g, int to, whole_way way) {
   ox_expr *whole = way == CUT ? truncated(g, x) : x;
   const double span = ldexp(1, ox_type_bits(to));
   if (ox_type_bits(to) >= 32) return end_as(g, &p, whole, to);
-  ox_expr *from = ox_type_kind_of(to) == OX_SIGNED_KIND ? with(g, "+", whole, span / 2) : whole;
-  ox_expr *turns = ox_call(g, "floor", with(g, "/", from, span), NULL, NULL);
-  return end_as(g, &p, ox_call(g, "-", whole, with(g, "*", turns, span), NULL), to);
+  ox_expr *from =
+      ox_type_kind_of(to) == OX_SIGNED_KIND ? call_number(g, "+", whole, span / 2) : whole;
+  ox_expr *turns = ox_call(g, "floor", call_number(g, "/", from, span), NULL, NULL);
+  return end_as(g, &p, ox_call(g, "-", whole, call_number(g, "*", turns, span), NULL), to);
 }
 
 /* Between floats nothing is rounded, which is reported; what the narrower has in full loses

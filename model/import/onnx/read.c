@@ -248,17 +248,17 @@ static bool tell_unknown(ox_net *g) {
     if (!g->needed[i] || is_known(n)) continue;
     char who[120] = "", near[80];
     int many = 0;
-    bool told = false;
+    bool reported = false;
     for (size_t k = 0; k < g->graph->n_node; k++) {
       const Onnx__NodeProto *m = g->graph->node[k];
       if (!g->needed[k] || strcmp(m->op_type, n->op_type) != 0 || is_standard(m) != is_standard(n))
         continue;
-      told |= k < i;
+      reported |= k < i;
       if (many++ < 3 && m->name && *m->name)
         snprintf(who + strlen(who), sizeof who - strlen(who), "%s'%.30s'", *who ? ", " : "",
                  m->name);
     }
-    if (told) continue;
+    if (reported) continue;
     near[0] = '\0';
     if (is_standard(n)) suggest(n->op_type, near, sizeof near);
     const bool own = !is_standard(n);

@@ -247,7 +247,7 @@ static bool check_shapes(rnn *r) {
                  (long long)hidden, (long long)r->hidden);
 }
 
-static bool is(const ProtobufCBinaryData *s, const char *text) {
+static bool equals(const ProtobufCBinaryData *s, const char *text) {
   return s->len == strlen(text) && !memcmp(s->data, text, s->len);
 }
 
@@ -259,9 +259,9 @@ static bool check_functions(rnn *r) {
     return ox_fail(r->g, TF_E_SHAPE, "%zu activations, not %zu", a->n_strings,
                    each * (size_t)r->n_directions);
   for (size_t i = 0; a && i < a->n_strings; i++)
-    r->relu |= r->cell->step == plain && is(&a->strings[i], "Relu");
+    r->relu |= r->cell->step == plain && equals(&a->strings[i], "Relu");
   for (size_t i = 0; a && i < a->n_strings; i++)
-    if (!is(&a->strings[i], r->relu ? "Relu" : r->cell->activations[i % each]))
+    if (!equals(&a->strings[i], r->relu ? "Relu" : r->cell->activations[i % each]))
       return ox_fail(r->g, TF_E_OPEN, "activations other than the usual ones are not known");
   return true;
 }

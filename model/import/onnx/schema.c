@@ -332,7 +332,7 @@ static bool check_attribute(ox_net *g, const definition *d, const Onnx__Attribut
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static int many(char *const *name, size_t n) {
+static int count_given(char *const *name, size_t n) {
   while (n > 0 && !*name[n - 1])
     n--;
   return (int)n;
@@ -360,10 +360,12 @@ bool ox_check_node(ox_net *g) {
                    (long long)g->opset, (long long)d->least);
   for (size_t i = 0; i < n->n_attribute; i++)
     ok = check_attribute(g, d, n->attribute[i]) && ok;
-  if (d->inputs >= 0 && many(n->input, n->n_input) > d->inputs)
-    ok = ox_fail(g, TF_E_LIMIT, "%d inputs; it takes %d", many(n->input, n->n_input), d->inputs);
-  if (d->outputs >= 0 && many(n->output, n->n_output) > d->outputs)
-    ok = ox_fail(g, TF_E_LIMIT, "%d results; it has %d", many(n->output, n->n_output), d->outputs);
+  if (d->inputs >= 0 && count_given(n->input, n->n_input) > d->inputs)
+    ok = ox_fail(g, TF_E_LIMIT, "%d inputs; it takes %d", count_given(n->input, n->n_input),
+                 d->inputs);
+  if (d->outputs >= 0 && count_given(n->output, n->n_output) > d->outputs)
+    ok = ox_fail(g, TF_E_LIMIT, "%d results; it has %d", count_given(n->output, n->n_output),
+                 d->outputs);
   return ok;
 }
 

@@ -41,11 +41,12 @@ static bool sum(ox_net *g, const open_value *v, const char *part, const char *re
   return ox_make(g, name_of(g, part), reduce, e, made, v->x.rank, out);
 }
 
-static bool each(ox_net *g, const open_value *v, const char *part, ox_expr *e, ox_value *out) {
+static bool make_elements(ox_net *g, const open_value *v, const char *part, ox_expr *e,
+                          ox_value *out) {
   return ox_make(g, name_of(g, part), "=", e, v->all, v->x.rank, out);
 }
 
-static ox_expr *at(ox_net *g, const open_value *v, const ox_value *x) {
+static ox_expr *read_element(ox_net *g, const open_value *v, const ox_value *x) {
   return ox_read(g, x, v->all);
 }
 
@@ -64,11 +65,11 @@ static ox_expr *weight(ox_net *g, const open_value *v, size_t k, int first, bool
   return ox_read(g, &w, v->all + first);
 }
 
-static ox_expr *two(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
+static ox_expr *call_two(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
   return b ? ox_call(g, call, a, b, NULL) : NULL;
 }
-static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) {
-  return two(g, call, a, ox_number(g, b));
+static ox_expr *call_number(ox_net *g, const char *call, ox_expr *a, double b) {
+  return call_two(g, call, a, ox_number(g, b));
 }
 
 /* ---- reductions ----------------------------------------------------------------------------- */
@@ -145,8 +146,8 @@ static bool reduce(ox_net *g) {
   ox_value out;
   if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.reduced) || !open_axes(g, &v))
     return false;
-  ox_expr *e = at(g, &v, &v.x);
-  if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
+  ox_expr *e = read_element(g, &v, &v.x);
+  if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = call_two(g, "*", e, e);
   if (!strcmp(type, "ReduceL1")) e = ox_call(g, "abs", e, NULL, NULL);
   const bool mean = strstr(type, "Mean") || strstr(type, "Average");
   const char *then = !strcmp(type, "ReduceL2")       ? "sqrt"
@@ -155,8 +156,8 @@ static bool reduce(ox_net *g) {
   if (!sum(g, &v, mean || then ? "sum" : NULL, how, e, &out)) return false;
   if (mean || then) {
     e = ox_read(g, &out, v.all);
-    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, then, e, NULL, NULL),
-             &out))
+    if (!sum(g, &v, NULL, "=",
+             mean ? call_number(g, "*", e, 1 / v.many) : ox_call(g, then, e, NULL, NULL), &out))
       return false;
   }
   return drop(g, &v, &out) && ox_give(g, 0, &out);
@@ -174,15 +175,21 @@ static bool softmax(ox_net *g) {
     return false;
   for (int k = axis; k < v.x.rank && (to_end || k == axis); k++)
     v.reduced[k] = true;
-  if (!open_axes(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
-  if (!each(g, &v, "exp",
-            ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
+  if (!open_axes(g, &v) || !sum(g, &v, "max", "max=", read_element(g, &v, &v.x), &most))
     return false;
-  if (!sum(g, &v, "sum", "+=", at(g, &v, &e), &z)) return false;
-  ox_expr *value = log ? two(g, "-", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)),
-                             ox_call(g, "log", at(g, &v, &z), NULL, NULL))
-                       : two(g, "/", at(g, &v, &e), at(g, &v, &z));
-  return each(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
+  if (!make_elements(
+          g, &v, "exp",
+          ox_call(g, "exp", call_two(g, "-", read_element(g, &v, &v.x), read_element(g, &v, &most)),
+                  NULL, NULL),
+          &e))
+    return false;
+  if (!sum(g, &v, "sum", "+=", read_element(g, &v, &e), &z)) return false;
+  ox_expr *value =
+      log ? call_two(g, "-",
+                     call_two(g, "-", read_element(g, &v, &v.x), read_element(g, &v, &most)),
+                     ox_call(g, "log", read_element(g, &v, &z), NULL, NULL))
+          : call_two(g, "/", read_element(g, &v, &e), read_element(g, &v, &z));
+  return make_elements(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
 }
 
 /* ---- normalisations ------------------------------------------------------------------------- */
@@ -190,22 +197,24 @@ static bool softmax(ox_net *g) {
 /* (x - mean) / sqrt(variance + epsilon), mean and variance over the axes that v reduces. */
 static ox_expr *normal(ox_net *g, const open_value *v) {
   ox_value total, mean, squares, deviation;
-  if (!sum(g, v, "sum", "+=", at(g, v, &v->x), &total)) return NULL;
-  if (!sum(g, v, "mean", "=", by(g, "*", at(g, v, &total), 1 / v->many), &mean)) return NULL;
-  ox_expr *d = two(g, "-", at(g, v, &v->x), at(g, v, &mean)),
-          *again = two(g, "-", at(g, v, &v->x), at(g, v, &mean));
-  if (!sum(g, v, "squares", "+=", two(g, "*", d, again), &squares)) return NULL;
-  ox_expr *var =
-      by(g, "+", by(g, "*", at(g, v, &squares), 1 / v->many), ox_float(g, "epsilon", 1e-5));
+  if (!sum(g, v, "sum", "+=", read_element(g, v, &v->x), &total)) return NULL;
+  if (!sum(g, v, "mean", "=", call_number(g, "*", read_element(g, v, &total), 1 / v->many), &mean))
+    return NULL;
+  ox_expr *d = call_two(g, "-", read_element(g, v, &v->x), read_element(g, v, &mean)),
+          *again = call_two(g, "-", read_element(g, v, &v->x), read_element(g, v, &mean));
+  if (!sum(g, v, "squares", "+=", call_two(g, "*", d, again), &squares)) return NULL;
+  ox_expr *var = call_number(g, "+", call_number(g, "*", read_element(g, v, &squares), 1 / v->many),
+                             ox_float(g, "epsilon", 1e-5));
   if (!sum(g, v, "deviation", "=", ox_call(g, "sqrt", var, NULL, NULL), &deviation)) return NULL;
-  return two(g, "/", two(g, "-", at(g, v, &v->x), at(g, v, &mean)), at(g, v, &deviation));
+  return call_two(g, "/", call_two(g, "-", read_element(g, v, &v->x), read_element(g, v, &mean)),
+                  read_element(g, v, &deviation));
 }
 
 static bool scaled(ox_net *g, const open_value *v, ox_expr *e, int first, bool one) {
   ox_value out;
-  if (e && ox_has(g, 1)) e = two(g, "*", e, weight(g, v, 1, first, one));
-  if (e && ox_has(g, 2)) e = two(g, "+", e, weight(g, v, 2, first, one));
-  return each(g, v, NULL, e, &out) && ox_give(g, 0, &out);
+  if (e && ox_has(g, 1)) e = call_two(g, "*", e, weight(g, v, 1, first, one));
+  if (e && ox_has(g, 2)) e = call_two(g, "+", e, weight(g, v, 2, first, one));
+  return make_elements(g, v, NULL, e, &out) && ox_give(g, 0, &out);
 }
 
 static bool layer_norm(ox_net *g) {
@@ -228,12 +237,14 @@ static bool rms_norm(ox_net *g) {
   for (int k = axis; k < v.x.rank; k++)
     v.reduced[k] = true;
   if (!open_axes(g, &v) ||
-      !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
+      !sum(g, &v, "squares",
+           "+=", call_two(g, "*", read_element(g, &v, &v.x), read_element(g, &v, &v.x)), &squares))
     return false;
-  ox_expr *e =
-      by(g, "+", by(g, "*", at(g, &v, &squares), 1 / v.many), ox_float(g, "epsilon", 1e-5));
+  ox_expr *e = call_number(g, "+", call_number(g, "*", read_element(g, &v, &squares), 1 / v.many),
+                           ox_float(g, "epsilon", 1e-5));
   if (!sum(g, &v, "root", "=", ox_call(g, "sqrt", e, NULL, NULL), &root)) return false;
-  return scaled(g, &v, two(g, "/", at(g, &v, &v.x), at(g, &v, &root)), axis, false);
+  return scaled(g, &v, call_two(g, "/", read_element(g, &v, &v.x), read_element(g, &v, &root)),
+                axis, false);
 }
 
 static bool instance_norm(ox_net *g) {
@@ -261,7 +272,7 @@ static bool group_norm(ox_net *g) {
   if (!ox_reshape(g, &v.x, rank + 1, shape)) return false;
   for (int k = 2; k <= rank; k++)
     v.reduced[k] = true;
-  if (!open_axes(g, &v) || !each(g, &v, "normal", normal(g, &v), &out) ||
+  if (!open_axes(g, &v) || !make_elements(g, &v, "normal", normal(g, &v), &out) ||
       !ox_reshape(g, &out, rank, whole))
     return false;
   open_value w = {.x = out};
@@ -270,9 +281,10 @@ static bool group_norm(ox_net *g) {
   const bool by_group = scale.rank == 1 && ox_extent(&scale, 0) == many && many != whole[1];
   if (by_group && !ox_reshape(g, &w.x, rank + 1, shape)) return false;
   if (!open_axes(g, &w)) return false;
-  ox_expr *e = two(g, "*", at(g, &w, &w.x), weight(g, &w, 1, 1, true));
-  e = e ? two(g, "+", e, weight(g, &w, 2, 1, true)) : NULL;
-  return each(g, &w, NULL, e, &back) && ox_reshape(g, &back, rank, whole) && ox_give(g, 0, &back);
+  ox_expr *e = call_two(g, "*", read_element(g, &w, &w.x), weight(g, &w, 1, 1, true));
+  e = e ? call_two(g, "+", e, weight(g, &w, 2, 1, true)) : NULL;
+  return make_elements(g, &w, NULL, e, &back) && ox_reshape(g, &back, rank, whole) &&
+         ox_give(g, 0, &back);
 }
 
 /* log(sum(exp(x))), with the largest x taken out of the sum, so that no exponential is too large.
@@ -284,10 +296,13 @@ static bool log_sum_exp(ox_net *g) {
   if (!take_nothing(g, &done) || done) return done && ox_find(g, g->node->output[0]);
   if (!ox_placed(g, 0, &v.x) || !ox_reduced_axes(g, v.x.rank, v.reduced) || !open_axes(g, &v))
     return false;
-  if (!sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
-  ox_expr *e = ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL);
+  if (!sum(g, &v, "max", "max=", read_element(g, &v, &v.x), &most)) return false;
+  ox_expr *e =
+      ox_call(g, "exp", call_two(g, "-", read_element(g, &v, &v.x), read_element(g, &v, &most)),
+              NULL, NULL);
   if (!sum(g, &v, "sum", "+=", e, &z)) return false;
-  e = two(g, "+", ox_call(g, "log", ox_read(g, &z, v.all), NULL, NULL), ox_read(g, &most, v.all));
+  e = call_two(g, "+", ox_call(g, "log", ox_read(g, &z, v.all), NULL, NULL),
+               ox_read(g, &most, v.all));
   return sum(g, &v, NULL, "=", e, &out) && drop(g, &v, &out) && ox_give(g, 0, &out);
 }
 
@@ -306,13 +321,14 @@ static bool lp_norm(ox_net *g) {
     return false;
   v.reduced[axis] = true;
   if (!open_axes(g, &v)) return false;
-  ox_expr *e = at(g, &v, &v.x);
-  e = squares ? two(g, "*", e, at(g, &v, &v.x)) : ox_call(g, "abs", e, NULL, NULL);
+  ox_expr *e = read_element(g, &v, &v.x);
+  e = squares ? call_two(g, "*", e, read_element(g, &v, &v.x)) : ox_call(g, "abs", e, NULL, NULL);
   if (!sum(g, &v, "norm", "+=", e, &norm)) return false;
   e = ox_read(g, &norm, v.all);
-  e = by(g, "max", squares ? ox_call(g, "sqrt", e, NULL, NULL) : e, FLT_MIN); /* zeros stay zeros */
-  e = two(g, "/", at(g, &v, &v.x), e);
-  return each(g, &v, NULL, e, &out) && ox_give(g, 0, &out);
+  e = call_number(g, "max", squares ? ox_call(g, "sqrt", e, NULL, NULL) : e,
+                  FLT_MIN); /* zeros stay zeros */
+  e = call_two(g, "/", read_element(g, &v, &v.x), e);
+  return make_elements(g, &v, NULL, e, &out) && ox_give(g, 0, &out);
 }
 
 /* The file's tensor if the value is all of it; NULL otherwise. */
@@ -356,10 +372,10 @@ static bool of_data(ox_net *g, int i, ox_value *factor) {
   if (!ox_open(g, &axis)) return false;
   for (size_t k = 0; k < BATCH; k++)
     if ((i || k == SCALE || k == VARIANCE) && !(x[k] = ox_read(g, &v[k], at))) return false;
-  ox_expr *root =
-      ox_call(g, "sqrt", by(g, "+", x[VARIANCE], ox_float(g, "epsilon", 1e-5)), NULL, NULL);
-  ox_expr *e = two(g, "/", x[SCALE], root);
-  if (i) e = two(g, "-", x[SHIFT], two(g, "*", x[MEAN], e));
+  ox_expr *root = ox_call(g, "sqrt", call_number(g, "+", x[VARIANCE], ox_float(g, "epsilon", 1e-5)),
+                          NULL, NULL);
+  ox_expr *e = call_two(g, "/", x[SCALE], root);
+  if (i) e = call_two(g, "-", x[SHIFT], call_two(g, "*", x[MEAN], e));
   return ox_make(g, ox_part(g, i ? "shift" : "scale"), "=", e, at, 1, factor);
 }
 
@@ -406,8 +422,9 @@ static bool batch_norm(ox_net *g) {
   for (int i = 0; i < 2; i++)
     if (!factor_of(g, i, channels, &factor[i])) return false;
   if (!open_axes(g, &v)) return false;
-  ox_expr *e = two(g, "*", at(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
-  return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) &&
+  ox_expr *e = call_two(g, "*", read_element(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
+  return make_elements(g, &v, NULL,
+                       e ? call_two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) &&
          ox_give(g, 0, &out);
 }
 

@@ -247,7 +247,7 @@ static bool conv(ox_net *g) {
 /* ---- pooling -------------------------------------------------------------------------------- */
 
 /* Whether the window's element is inside the axis; NULL if all are, or out of memory. */
-static ox_expr *within(ox_net *g, const slide *s) {
+static ox_expr *is_in_axis(ox_net *g, const slide *s) {
   ox_index at = {.c = -s->before};
   ox_expr *low = NULL, *high = NULL;
   ox_add_term(&at, &s->position, 1, s->stride);
@@ -262,7 +262,7 @@ static ox_expr *within(ox_net *g, const slide *s) {
 static ox_expr *least_outside(ox_net *g, ox_expr *e, const slides *all) {
   ox_expr *in = NULL;
   for (int i = 0; i < all->n; i++) {
-    ox_expr *one = within(g, &all->s[i]);
+    ox_expr *one = is_in_axis(g, &all->s[i]);
     in = in && one ? ox_call(g, "and", in, one, NULL) : in ? in : one;
   }
   return in ? ox_call(g, "select", in, e, ox_number(g, -INFINITY)) : e;

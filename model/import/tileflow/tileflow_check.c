@@ -66,18 +66,18 @@ static bool forbid_keep(ti_case *c, const ti_mark *m, const tf_diag *e) {
 /* Reports the errors of the native readers; tensors that cannot be kept are not kept in the next
  * attempt. */
 static bool report_native(ti_case *c, const ti_out *out, const tf_diags *native, bool *again) {
-  bool ok = true, told = false;
+  bool ok = true, reported = false;
   for (size_t i = 0; i < tf_diags_count(native); i++) {
     const tf_diag *e = tf_diags_at(native, i);
     const ti_mark *m = mark_of(out, e->at);
     tf_loc at = m ? m->at : (tf_loc){0, 0, 0, 0};
     if (e->warning) continue; /* on placeholder sizes, of which the user is warned otherwise */
     if (e->note) {
-      if (told) tf_note(c->diags, at, "%s", e->msg);
+      if (reported) tf_note(c->diags, at, "%s", e->msg);
       continue;
     }
-    told = !(e->code == TF_E_KEEP && m && m->tensor >= 0 && forbid_keep(c, m, e));
-    if (told)
+    reported = !(e->code == TF_E_KEEP && m && m->tensor >= 0 && forbid_keep(c, m, e));
+    if (reported)
       ok = tf_fail(c->diags, at, e->code, "%s", e->msg);
     else
       *again = true;

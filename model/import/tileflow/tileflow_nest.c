@@ -40,7 +40,7 @@ static ti_word word(line *l) {
   return (ti_word){l->text + from, l->i - from, loc_of(l, from, l->i - from)};
 }
 
-static bool is(ti_word w, const char *text) {
+static bool word_is(ti_word w, const char *text) {
   return strlen(text) == w.len && !memcmp(w.text, text, w.len);
 }
 
@@ -57,7 +57,7 @@ static bool read_loops(line *l, ti_node *n) {
     dim[count] = word(l);
     if (!dim[count++].len) return fail(l, "a dimension");
   } while (accept(l, ','));
-  if (!is(word(l), "in") || !accept(l, '(')) return fail(l, "'in (N, ..):'");
+  if (!word_is(word(l), "in") || !accept(l, '(')) return fail(l, "'in (N, ..):'");
   n->loops = TF_ARRAY(l->c->arena, ti_loop, (size_t)count);
   if (!n->loops) return ti_no_memory(l->c);
   bool ok = true;
@@ -130,7 +130,7 @@ static bool read_keys(line *l, ti_node *n) {
   do {
     ti_word w = word(l);
     int k = 0;
-    while (k < N_KEYS && !is(w, keys[k]))
+    while (k < N_KEYS && !word_is(w, keys[k]))
       k++;
     if (k == N_KEYS) {
       char hint[160];
@@ -149,7 +149,7 @@ static bool read_keys(line *l, ti_node *n) {
 }
 
 static ti_kind kind_of(ti_word w) {
-  return is(w, "scope") ? TI_SCOPE : is(w, "op") ? TI_OP : TI_TILE;
+  return word_is(w, "scope") ? TI_SCOPE : word_is(w, "op") ? TI_OP : TI_TILE;
 }
 
 /* A node even where its line is wrong (*ok), so that those below it are read, too; NULL without
@@ -157,11 +157,11 @@ static ti_kind kind_of(ti_word w) {
 static ti_node *read_line(line *l, ti_node *parent, bool *ok) {
   ti_word head = word(l);
   ti_kind kind = kind_of(head);
-  bool spatial = is(head, "pfor");
+  bool spatial = word_is(head, "pfor");
   ti_node *n = ti_new_node(l->c, kind, head.at, parent);
   if (!n) return NULL;
   n->spatial = spatial;
-  if (kind == TI_TILE && !spatial && !is(head, "for"))
+  if (kind == TI_TILE && !spatial && !word_is(head, "for"))
     *ok = tf_fail(l->c->diags, head.at, TF_E_SYNTAX, "a line starts with for, pfor, scope or op");
   else if (kind == TI_TILE)
     *ok = read_loops(l, n) && read_keys(l, n);

@@ -147,14 +147,14 @@ static bool fail_name(ti_case *c, ti_word w, const char *what, const tf_near *ne
                  w.text, tf_near_text(near, hint, sizeof hint));
 }
 
-static bool is(ti_word w, const char *name) {
+static bool word_is(ti_word w, const char *name) {
   return strlen(name) == w.len && !memcmp(name, w.text, w.len);
 }
 
 int ti_find_dim(ti_case *c, ti_word w, bool any_case) {
   tf_near near = tf_near_start(w.text, w.len);
   for (int d = 0; d < c->n_dims; d++) {
-    if (is(w, c->dims[d].name)) return d;
+    if (word_is(w, c->dims[d].name)) return d;
     tf_near_offer(&near, c->dims[d].name);
   }
   for (int d = 0; any_case && d < c->n_dims; d++)
@@ -166,7 +166,7 @@ int ti_find_dim(ti_case *c, ti_word w, bool any_case) {
 int ti_find_tensor(ti_case *c, ti_word w) {
   tf_near near = tf_near_start(w.text, w.len);
   for (int z = 0; z < c->n_tensors; z++) {
-    if (is(w, c->tensors[z].name)) return z;
+    if (word_is(w, c->tensors[z].name)) return z;
     tf_near_offer(&near, c->tensors[z].name);
   }
   fail_name(c, w, "data space", &near);
@@ -176,7 +176,7 @@ int ti_find_tensor(ti_case *c, ti_word w) {
 int ti_find_op(ti_case *c, ti_word w) {
   tf_near near = tf_near_start(w.text, w.len);
   for (int o = 0; o < c->n_ops; o++) {
-    if (is(w, c->ops[o]->name)) return o;
+    if (word_is(w, c->ops[o]->name)) return o;
     tf_near_offer(&near, c->ops[o]->name);
   }
   fail_name(c, w, "op", &near);
@@ -194,7 +194,7 @@ int ti_find_level(ti_case *c, ti_word w) {
   tf_near near = tf_near_start(w.text, w.len);
   const char *name;
   for (int l = 0; (name = ti_level_name(c, l)) != NULL; l++) {
-    if (is(w, name)) return l;
+    if (word_is(w, name)) return l;
     tf_near_offer(&near, name);
   }
   fail_name(c, w, "memory", &near);

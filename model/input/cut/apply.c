@@ -4,7 +4,7 @@
 #include "base/checked.h"
 #include "model/input/cut/divide.h"
 
-static bool past(const tf_cutting *c, tf_loc at, const char *what, int most) {
+static bool fail_limit(const tf_cutting *c, tf_loc at, const char *what, int most) {
   return tf_fail(c->diags, at, TF_E_LIMIT, "%s once dims that are divided are cut, at most %d",
                  what, most);
 }
@@ -117,7 +117,7 @@ static bool write_values(tf_cutting *c, tf_op *op) {
       x.arg[k] = at[x.arg[k]];
     at[i] = x.what == TF_X_DIM ? append_place(c, &to, x.dim) : append(&to, x);
   }
-  if (to.n > TF_CUT_EXPR) return past(c, op->at, "an expression of more nodes", TF_CUT_EXPR);
+  if (to.n > TF_CUT_EXPR) return fail_limit(c, op->at, "an expression of more nodes", TF_CUT_EXPR);
   op->expr = to.list;
   op->n_expr = to.n;
   return true;
@@ -242,7 +242,7 @@ bool tf_cut_ranks(tf_cutting *c) {
   for (int o = 0; o < wl->n_ops; o++) {
     tf_tensor *z = &wl->tensors[wl->ops[o].out];
     if (wl->ops[o].n_out_dims > TF_CUT_RANK)
-      return past(c, z->at, "a tensor of more ranks", TF_CUT_RANK);
+      return fail_limit(c, z->at, "a tensor of more ranks", TF_CUT_RANK);
     if (wl->ops[o].n_out_dims > z->rank && !spread_tensor(c, &wl->ops[o], z)) return false;
   }
   return true;

@@ -1,5 +1,5 @@
 /* Dims that indices divide, `h / 2` and `h % 2`, cut into parts: h = 2 * h_div2 + h_mod2.  Over the
- * parts every index is affine, and nobody else knows of quotients.  A dim is cut for all ops that
+ * parts every index is affine, and no other room has quotients.  A dim is cut for all ops that
  * have it; a tensor that is made along it has a rank for each part: its words and their order stay.
  */
 #ifndef MODEL_INPUT_CUT_CUT_H

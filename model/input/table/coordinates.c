@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
   tf_text text;
-  const char *cursor, *line_from, *end;
+  const char *pos, *line_from, *end;
   uint32_t line;
   const tf_tensor *t;
   tf_diags *d;
@@ -44,13 +44,13 @@ static const char *end_of_line(const reading *r, const char *p) {
 
 /* ---- numbers ------------------------------------------------------------------------ */
 static void skip_blanks(reading *r) {
-  while (r->cursor < r->end &&
-         (*r->cursor == ' ' || *r->cursor == '\t' || *r->cursor == ',' || *r->cursor == '\r'))
-    r->cursor++;
+  while (r->pos < r->end &&
+         (*r->pos == ' ' || *r->pos == '\t' || *r->pos == ',' || *r->pos == '\r'))
+    r->pos++;
 }
 
 static const char *end_of_word(const reading *r) {
-  const char *p = r->cursor;
+  const char *p = r->pos;
   while (p < r->end && !isspace((unsigned char)*p) && *p != ',')
     p++;
   return p;
@@ -58,30 +58,30 @@ static const char *end_of_word(const reading *r) {
 
 static bool line_ends(reading *r) {
   skip_blanks(r);
-  return r->cursor >= r->end || *r->cursor == '\n' || *r->cursor == '#';
+  return r->pos >= r->end || *r->pos == '\n' || *r->pos == '#';
 }
 
 /* A whole number from 0 on. */
 static bool number(reading *r, const char *what, int64_t *out) {
   if (line_ends(r))
-    return tf_fail(r->d, loc_of(r, r->cursor, r->cursor), TF_E_MISSING, "%s is missing", what);
+    return tf_fail(r->d, loc_of(r, r->pos, r->pos), TF_E_MISSING, "%s is missing", what);
   const char *to = end_of_word(r);
   *out = 0;
-  for (const char *p = r->cursor; p < to; p++) {
+  for (const char *p = r->pos; p < to; p++) {
     if (*p < '0' || *p > '9')
-      return tf_fail(r->d, loc_of(r, r->cursor, to), TF_E_SYNTAX, "%s is no whole number from 0 on",
+      return tf_fail(r->d, loc_of(r, r->pos, to), TF_E_SYNTAX, "%s is no whole number from 0 on",
                      what);
     if (*out > INT32_MAX)
-      return tf_fail(r->d, loc_of(r, r->cursor, to), TF_E_RANGE, "%s is too large", what);
+      return tf_fail(r->d, loc_of(r, r->pos, to), TF_E_RANGE, "%s is too large", what);
     *out = *out * 10 + (*p - '0');
   }
-  r->cursor = to;
+  r->pos = to;
   return true;
 }
 
 static bool nothing_more(reading *r, const char *what) {
   return line_ends(r) ||
-         tf_fail(r->d, loc_of(r, r->cursor, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
+         tf_fail(r->d, loc_of(r, r->pos, end_of_word(r)), TF_E_SYNTAX, "more than %s", what);
 }
 
 /* ---- lines -------------------------------------------------------------------------- */
@@ -100,12 +100,12 @@ static bool read_tuple(reading *r) {
   for (int i = 0; i < t->rank; i++) {
     int64_t x;
     if (!number(r, "a coordinate", &x)) return false;
-    const char *from = r->cursor;
+    const char *from = r->pos;
     while (from > r->line_from && from[-1] >= '0' && from[-1] <= '9')
       from--;
     x -= r->market;
     if (x < 0 || x >= t->extent[i])
-      return tf_fail(r->d, loc_of(r, from, r->cursor), TF_E_RANGE,
+      return tf_fail(r->d, loc_of(r, from, r->pos), TF_E_RANGE,
                      "coordinate %lld of rank %d of '%.60s', which has %d to %lld",
                      (long long)(x + r->market), i, t->name, (int)r->market,
                      (long long)(t->extent[i] - 1 + r->market));
@@ -114,9 +114,9 @@ static bool read_tuple(reading *r) {
   }
   for (int i = 0; i < r->values; i++) {
     if (line_ends(r))
-      return tf_fail(r->d, loc_of(r, r->cursor, r->cursor), TF_E_MISSING,
+      return tf_fail(r->d, loc_of(r, r->pos, r->pos), TF_E_MISSING,
                      "the element's value is missing");
-    r->cursor = end_of_word(r);
+    r->pos = end_of_word(r);
   }
   if (!nothing_more(r, r->market ? "coordinates and the value" : "a coordinate for each rank"))
     return false;
@@ -131,7 +131,7 @@ static bool read_size(reading *r) {
     int64_t x;
     if (!number(r, "the size of the matrix", &x)) return false;
     if (x != t->extent[i])
-      return tf_fail(r->d, loc_of(r, r->line_from, r->cursor), TF_E_RANGE,
+      return tf_fail(r->d, loc_of(r, r->line_from, r->pos), TF_E_RANGE,
                      "rank %d of '%.60s' has %lld elements, not %lld", i, t->name,
                      (long long)t->extent[i], (long long)x);
   }
@@ -154,20 +154,20 @@ static bool read_banner(reading *r) {
                                           {"pattern", "real", "integer", "complex", "double"},
                                           {"general", "symmetric", "skew-symmetric", "hermitian"}};
   static const int values[5] = {0, 1, 1, 2, 1};
-  r->cursor = end_of_word(r);
+  r->pos = end_of_word(r);
   for (int i = 0; i < 4; i++) {
     int k = 0;
     skip_blanks(r);
     const char *to = end_of_word(r);
-    while (k < 5 && words[i][k] && !word_is(r->cursor, to, words[i][k]))
+    while (k < 5 && words[i][k] && !word_is(r->pos, to, words[i][k]))
       k++;
     if (k == 5 || !words[i][k])
-      return tf_fail(r->d, loc_of(r, r->cursor, to), TF_E_SYNTAX,
+      return tf_fail(r->d, loc_of(r, r->pos, to), TF_E_SYNTAX,
                      "read here: matrix, coordinate, pattern, real, integer or complex, general, "
                      "symmetric, skew-symmetric or hermitian");
     if (i == 2) r->values = values[k];
     r->mirrored = k > 0;
-    r->cursor = to;
+    r->pos = to;
   }
   r->market = true;
   if (r->t->rank == 2 && (!r->mirrored || r->t->extent[0] == r->t->extent[1])) return true;
@@ -179,10 +179,9 @@ static bool read_banner(reading *r) {
 
 /* ---- the whole ---------------------------------------------------------------------- */
 static bool read_line(reading *r) {
-  if (r->line == 1 && r->end - r->cursor > 14 &&
-      word_is(r->cursor, r->cursor + 14, "%%matrixmarket"))
+  if (r->line == 1 && r->end - r->pos > 14 && word_is(r->pos, r->pos + 14, "%%matrixmarket"))
     return read_banner(r);
-  if (line_ends(r) || *r->cursor == '%') return true;
+  if (line_ends(r) || *r->pos == '%') return true;
   if (r->market && r->declared < 0) return read_size(r);
   return read_tuple(r);
 }
@@ -199,9 +198,9 @@ static bool close_list(reading *r, tf_arena *a, tf_density *out) {
   for (int i = 1; i < r->n; i++)
     if (r->all[i].element == r->all[i - 1].element) {
       r->line = r->all[i].line;
-      r->line_from = r->cursor = r->text.text;
-      return tf_fail(r->d, loc_of(r, r->cursor, r->cursor), TF_E_DUP,
-                     "this element is in line %u, too", r->all[i - 1].line);
+      r->line_from = r->pos = r->text.text;
+      return tf_fail(r->d, loc_of(r, r->pos, r->pos), TF_E_DUP, "this element is in line %u, too",
+                     r->all[i - 1].line);
     }
   r->line = 1, r->line_from = r->text.text;
   const char *end = end_of_line(r, r->line_from);
@@ -251,14 +250,14 @@ bool tf_coordinates_read(const char *path, const tf_tensor *t, tf_arena *a, tf_d
       .t = t, .d = d, .declared = -1, .text = tf_text_read_most(path, MOST_BYTES, d), .ok = true};
   if (tf_diags_errors(d) > before) return false;
   r.all = malloc(TF_COORDINATES_MOST * sizeof *r.all);
-  r.cursor = r.text.text, r.end = r.cursor + r.text.len;
+  r.pos = r.text.text, r.end = r.pos + r.text.len;
   if (!r.all) r.ok = tf_out_of_memory(d);
-  while (r.ok && r.cursor < r.end) {
+  while (r.ok && r.pos < r.end) {
     r.line++;
-    r.line_from = r.cursor;
-    const char *next = end_of_line(&r, r.cursor);
+    r.line_from = r.pos;
+    const char *next = end_of_line(&r, r.pos);
     r.ok = read_line(&r);
-    r.cursor = next + (next < r.end);
+    r.pos = next + (next < r.end);
   }
   r.ok = r.ok && close_list(&r, a, out);
   free(r.all);

@@ -65,14 +65,14 @@ static const point cells[] = {{3, 0.0199}, {5, 0.021},  {7, 0.027},  {16, 0.070}
                               {22, 0.092}, {32, 0.171}, {45, 0.346}, {65, 0.57}};
 
 /* The curve at x; beyond its ends the last line is prolonged. */
-static double at(const point *p, int n, double x) {
+static double curve_at(const point *p, int n, double x) {
   int i = 0;
   while (i + 2 < n && x > p[i + 1].at)
     i++;
   const double slope = log(p[i + 1].value / p[i].value) / log(p[i + 1].at / p[i].at);
   return p[i].value * pow(x / p[i].at, slope);
 }
-#define AT(points, x) at(points, (int)(sizeof(points) / sizeof(points)[0]), x)
+#define AT(points, x) curve_at(points, (int)(sizeof(points) / sizeof(points)[0]), x)
 
 static void say(tf_spread *s, double factor) {
   s->low = fmin(s->low, factor);
@@ -101,7 +101,7 @@ tf_spread tf_spread_word(double capacity_bytes, int technology_nm, bool dram) {
     const point *p = words[i].points;
     const int n = words[i].n;
     if (bytes >= p[0].at && bytes <= p[n - 1].at)
-      say(&s, at(p, n, bytes) / whole);
+      say(&s, curve_at(p, n, bytes) / whole);
     else if (p == registers && bytes < p[0].at)
       say(&s, p[0].value / tf_table_word_pj(p[0].at, 64, TABLE_NM, false));
   }
