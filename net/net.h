@@ -111,16 +111,16 @@ bool net_may_group(const tf_workload *wl, const int *ops, int n);
 typedef struct {
   tf_group *group; /* owned */
   tf_bounds bounds;
-  double least;  /* lower bound on the objective; with kernels, of groups of several ops, an
-                    expectation above it */
-  double kernel; /* cycles of the kernel without memories, where kernels are planned */
-  double busy;   /* then, of one op: the longer of these and of its unit's */
-  double rival;  /* then: cycles of its ops apart, of which a multiple is too many for more than a
-                    first search */
-  double alone;  /* then: cycles of the kernels of its ops, each alone */
-  bool expected; /* least has been raised to that expectation */
-  bool known;    /* mapped, as far as this goes */
-  bool planned;  /* the planner's mapping for the cut has been looked for, in so many evaluations */
+  double least;    /* lower bound on the objective; with kernels, of groups of several ops, an
+                      expectation above it */
+  double kernel;   /* cycles of the kernel without memories, where kernels are planned */
+  double busy;     /* then, of one op: the longer of these and of its unit's */
+  double baseline; /* then: cycles of its ops apart, of which a multiple is too many for more than a
+                   first search */
+  double alone;    /* then: cycles of the kernels of its ops, each alone */
+  bool expected;   /* least has been raised to that expectation */
+  bool known;      /* mapped, as far as this goes */
+  bool planned; /* the planner's mapping for the cut has been looked for, in so many evaluations */
   int64_t spent;
   bool slabs;    /* its mapping is a completion of the fused template */
   tf_tree *tree; /* the best so far; NULL: none */

@@ -232,7 +232,7 @@ bool plan_reads_beyond(const tf_workload *wl) {
  * beyond its borders.  Such mappings take hundreds of times as long to count, so that a search sees
  * a few dozen: of 420 groups of ResNet-18 and ShuffleNetV2 the plans had none, for a third and for
  * half of their time. */
-static bool is_hopeless(const planner *p) { return p->o->rival > 0 && plan_reads_beyond(p->wl); }
+static bool is_hopeless(const planner *p) { return p->o->baseline > 0 && plan_reads_beyond(p->wl); }
 
 /* Whether the form's template is that of the form before: one op has no intermediates, by whose
  * home the two differ. */

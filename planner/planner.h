@@ -83,7 +83,7 @@ double plan_score(const planner *p, plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is
  * known: they are a lower bound on its own value, or kernels are dear to make. */
 bool plan_cannot_win(const planner *p, double cycles, double value);
-/* rank.c: whether a mapping is too far behind the rival for any other to reach it. */
+/* rank.c: whether a mapping is too far behind the baseline for any other to reach it. */
 bool plan_is_lost(const planner *p, const plan_candidate *c);
 /* rank.c: adopts the mapping whose kernel is estimated fastest; candidates that cannot be emitted
  * are dropped. */

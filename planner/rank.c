@@ -20,8 +20,8 @@ enum { WHOLE_SHORT = 10000 };
 enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
-/* How many times as long as its rival a mapping takes that is left: where the target's cycles are
- * all; and where kernels and memories are counted apart, by the longer of both, which improving
+/* How many times as long as its baseline a mapping takes that is left: where the target's cycles
+ * are all; and where kernels and memories are counted apart, by the longer of both, which improving
  * rarely brings down so much. */
 static const double LOST_WHOLE = 3, LOST = 1.15;
 
@@ -32,9 +32,9 @@ bool plan_cannot_win(const planner *p, double cycles, double value) {
 }
 
 bool plan_is_lost(const planner *p, const plan_candidate *c) {
-  if (!(p->o->rival > 0)) return false;
-  return tf_emit_cycles_whole(p->o->target) ? c->value > LOST_WHOLE * p->o->rival
-                                            : fmax(c->cycles, c->kernel) > LOST * p->o->rival;
+  if (!(p->o->baseline > 0)) return false;
+  return tf_emit_cycles_whole(p->o->target) ? c->value > LOST_WHOLE * p->o->baseline
+                                            : fmax(c->cycles, c->kernel) > LOST * p->o->baseline;
 }
 
 static int better(const void *a, const void *b) {

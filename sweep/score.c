@@ -30,7 +30,7 @@ static pair plus_product(pair a, double x, double y) {
 
 /* ---- scores --------------------------------------------------------------------------------- */
 /* The mapping of one workload with the best objective; -1: none is legal. */
-static int64_t best_of(const tf_sweep_grid *g, const sweep_works *w, int64_t from, int64_t to) {
+static int64_t best_of(const tf_sweep_grid *g, const sweep_jobs *w, int64_t from, int64_t to) {
   int goal = (int)sweep_mapped_goal(g);
   int64_t best = -1;
   for (int64_t i = from; i < to; i++)
@@ -60,15 +60,15 @@ static void finish(const tf_sweep_grid *g, const total *t, double *out) {
   }
 }
 
-void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N_GOALS],
+void sweep_score(const tf_sweep_grid *g, const sweep_jobs *w, double score[TF_N_GOALS],
                  double bound[TF_N_GOALS]) {
   int64_t m = g->n_mappings ? g->n_mappings : 1;
   total found = {0}, least = {0};
   double area = 0;
-  for (int64_t from = 0, to; from < g->n_works; from = to) {
-    for (to = from + 1; to < g->n_works && g->works[to] / m == g->works[from] / m;)
+  for (int64_t from = 0, to; from < g->n_jobs; from = to) {
+    for (to = from + 1; to < g->n_jobs && g->jobs[to] / m == g->jobs[from] / m;)
       to++;
-    double weight = sweep_case_weight(g, g->works[from]);
+    double weight = sweep_case_weight(g, g->jobs[from]);
     int64_t best = best_of(g, w, from, to);
     add_weighted(g, &found, best < 0 ? NULL : w->figures[best], weight);
     add_weighted(g, &least, w->bounds[from], weight);

@@ -3,16 +3,16 @@
 #define SWEEP_SCORE_H
 #include "sweep/grid/grid.h"
 
-/* What is known about one machine: figures and bounds of its works, in the order of grid.works. */
+/* What is known about one machine: figures and bounds of its jobs, in the order of grid.jobs. */
 typedef struct {
   double (*figures)[TF_N_GOALS]; /* NAN: none */
   double (*bounds)[TF_N_GOALS];
   uint8_t *state; /* 1 + tf_point_state; 0: not known */
-} sweep_works;
+} sweep_jobs;
 
 /* Scores and bounds by goal.  Sums are of exact products and rounded once, so that a sum of bounds
  * never exceeds that of figures which are not below them.  score NAN: a workload has no mapping. */
-void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N_GOALS],
+void sweep_score(const tf_sweep_grid *g, const sweep_jobs *w, double score[TF_N_GOALS],
                  double bound[TF_N_GOALS]);
 
 /* Whether a dominates b: nowhere greater, and somewhere less; among equal ones the lower number

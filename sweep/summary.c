@@ -12,19 +12,19 @@
 typedef struct {
   const tf_sweep_grid *g;
   tf_sweep_summary *out;
-  int64_t machine; /* the one whose works are being gathered; -1: none */
-  sweep_works works;
-  int64_t known; /* known works */
+  int64_t machine; /* the one whose jobs are being gathered; -1: none */
+  sweep_jobs jobs;
+  int64_t known; /* known jobs */
   bool skipped;  /* some work was skipped */
   bool *solved;  /* [out->n] no work was skipped */
   bool bad;
 } gatherer;
 
 static void clear(gatherer *t) {
-  for (int64_t i = 0; i < t->g->n_works; i++)
+  for (int64_t i = 0; i < t->g->n_jobs; i++)
     for (int k = 0; k < TF_N_GOALS; k++)
-      t->works.figures[i][k] = t->works.bounds[i][k] = NAN;
-  memset(t->works.state, 0, (size_t)t->g->n_works);
+      t->jobs.figures[i][k] = t->jobs.bounds[i][k] = NAN;
+  memset(t->jobs.state, 0, (size_t)t->g->n_jobs);
   t->known = 0;
   t->skipped = false;
 }
@@ -39,21 +39,21 @@ static void finish_machine(gatherer *t) {
   if (t->machine < 0 || !room_for_one(t)) return;
   tf_sweep_machine *m = &t->out->machines[t->out->n];
   *m = (tf_sweep_machine){.machine = t->machine};
-  sweep_score(t->g, &t->works, m->score, m->bound);
-  t->out->n_whole += t->known == t->g->n_works;
+  sweep_score(t->g, &t->jobs, m->score, m->bound);
+  t->out->n_whole += t->known == t->g->n_jobs;
   t->solved[t->out->n++] = !t->skipped;
 }
 
 static int64_t work_at(const tf_sweep_grid *g, int64_t work) {
-  int64_t low = 0, high = g->n_works - 1;
+  int64_t low = 0, high = g->n_jobs - 1;
   while (low < high) {
     int64_t mid = (low + high) / 2;
-    if (g->works[mid] < work)
+    if (g->jobs[mid] < work)
       low = mid + 1;
     else
       high = mid;
   }
-  return g->works[low] == work ? low : -1;
+  return g->jobs[low] == work ? low : -1;
 }
 
 static bool add_row(void *ctx, const tf_sweep_row *r) {
@@ -68,9 +68,9 @@ static bool add_row(void *ctx, const tf_sweep_row *r) {
   t->out->by_state[r->state]++;
   t->out->improved += r->mapping_of >= 0;
   if (at < 0) return !t->bad;
-  t->works.state[at] = (uint8_t)(1 + (int)r->state);
-  memcpy(t->works.figures[at], r->figures, sizeof r->figures);
-  memcpy(t->works.bounds[at], r->bounds, sizeof r->bounds);
+  t->jobs.state[at] = (uint8_t)(1 + (int)r->state);
+  memcpy(t->jobs.figures[at], r->figures, sizeof r->figures);
+  memcpy(t->jobs.bounds[at], r->bounds, sizeof r->bounds);
   t->known++;
   t->skipped |= r->state == TF_POINT_SKIPPED;
   return !t->bad;
@@ -133,17 +133,17 @@ static bool sort_out(const tf_sweep_grid *g, const bool *solved, tf_sweep_summar
 }
 
 static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
-  size_t n = (size_t)t->g->n_works;
-  t->works = (sweep_works){calloc(n, sizeof *t->works.figures), calloc(n, sizeof *t->works.bounds),
-                           calloc(n, 1)};
-  t->bad = !t->works.figures || !t->works.bounds || !t->works.state;
+  size_t n = (size_t)t->g->n_jobs;
+  t->jobs = (sweep_jobs){calloc(n, sizeof *t->jobs.figures), calloc(n, sizeof *t->jobs.bounds),
+                         calloc(n, 1)};
+  t->bad = !t->jobs.figures || !t->jobs.bounds || !t->jobs.state;
   bool ok = !t->bad && tf_store_rows(s, add_row, t, d);
   if (ok) finish_machine(t);
   if (ok && !t->bad) t->bad = !find_front(t->g, t->out) || !sort_out(t->g, t->solved, t->out);
   if (ok && !t->bad) find_gaps(t->g, t->out);
-  free(t->works.figures);
-  free(t->works.bounds);
-  free(t->works.state);
+  free(t->jobs.figures);
+  free(t->jobs.bounds);
+  free(t->jobs.state);
   free(t->solved);
   return (ok || t->bad) && (!t->bad || tf_out_of_memory(d));
 }

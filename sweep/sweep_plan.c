@@ -33,12 +33,12 @@ enum { PIECE = 16 };
 static void bound_one(const tf_sweep *s, int64_t machine, sweep_memo *memo,
                       double out[TF_N_GOALS]) {
   const tf_sweep_grid *g = &s->grid;
-  size_t n = (size_t)g->n_works;
-  sweep_works w = {calloc(n, sizeof *w.figures), calloc(n, sizeof *w.bounds), calloc(n, 1)};
+  size_t n = (size_t)g->n_jobs;
+  sweep_jobs w = {calloc(n, sizeof *w.figures), calloc(n, sizeof *w.bounds), calloc(n, 1)};
   double score[TF_N_GOALS];
   bool sound = w.figures && w.bounds && w.state;
-  for (int64_t i = 0; sound && i < g->n_works; i++) {
-    sound = sweep_point_bounds(s, machine * g->n_cases + g->works[i], memo, w.bounds[i]);
+  for (int64_t i = 0; sound && i < g->n_jobs; i++) {
+    sound = sweep_point_bounds(s, machine * g->n_cases + g->jobs[i], memo, w.bounds[i]);
     memcpy(w.figures[i], w.bounds[i], sizeof w.bounds[i]);
   }
   if (sound) sweep_score(g, &w, score, out);
@@ -132,16 +132,16 @@ static bool lay_out(sweep_plan *p, const tf_sweep_opts *o) {
   p->machine = calloc(n, sizeof *p->machine);
   p->place = calloc(n, sizeof *p->place);
   p->score = calloc(n, sizeof *p->score);
-  p->works = calloc(n, sizeof *p->works);
+  p->jobs = calloc(n, sizeof *p->jobs);
   p->left = calloc(n, sizeof *p->left);
   bool searches = g->method == TF_SWEEP_SEARCH;
-  if (searches) p->mapping = calloc(n * (size_t)g->n_works, sizeof *p->mapping);
-  if (!p->machine || !p->place || !p->score || !p->works || !p->left || (searches && !p->mapping))
+  if (searches) p->mapping = calloc(n * (size_t)g->n_jobs, sizeof *p->mapping);
+  if (!p->machine || !p->place || !p->score || !p->jobs || !p->left || (searches && !p->mapping))
     return false;
   for (int64_t i = 0; i < p->n; i++) {
     p->machine[i] = p->sorted[i];
     p->place[i] = (int32_t)i;
-    p->left[i] = (int32_t)g->n_works;
+    p->left[i] = (int32_t)g->n_jobs;
   }
   return !p->prune || order_by_bounds(p, o);
 }
@@ -152,24 +152,24 @@ bool sweep_plan_make(sweep_plan *p, const tf_sweep *s, const tf_sweep_opts *o, t
   return lay_out(p, o) || tf_out_of_memory(d);
 }
 
-static void free_works(sweep_works *w) {
+static void free_jobs(sweep_jobs *w) {
   free(w->figures);
   free(w->bounds);
   free(w->state);
-  *w = (sweep_works){0};
+  *w = (sweep_jobs){0};
 }
 
 void sweep_plan_free(sweep_plan *p) {
-  for (int64_t i = 0; p->works && i < p->n; i++)
-    free_works(&p->works[i]);
-  for (int64_t i = 0; p->mapping && i < p->n * p->s->grid.n_works; i++)
+  for (int64_t i = 0; p->jobs && i < p->n; i++)
+    free_jobs(&p->jobs[i]);
+  for (int64_t i = 0; p->mapping && i < p->n * p->s->grid.n_jobs; i++)
     free(p->mapping[i]);
   free(p->machine);
   free(p->sorted);
   free(p->place);
   free(p->bound);
   free(p->score);
-  free(p->works);
+  free(p->jobs);
   free(p->left);
   free(p->ruled_out);
   free(p->mapping);
@@ -195,15 +195,15 @@ int64_t sweep_plan_find(const sweep_plan *p, int64_t machine) {
   return at < 0 ? -1 : p->place[at];
 }
 
-static bool make_works(const tf_sweep_grid *g, sweep_works *w) {
-  size_t n = (size_t)g->n_works;
+static bool make_works(const tf_sweep_grid *g, sweep_jobs *w) {
+  size_t n = (size_t)g->n_jobs;
   if (w->state) return true;
-  *w = (sweep_works){calloc(n, sizeof *w->figures), calloc(n, sizeof *w->bounds), calloc(n, 1)};
+  *w = (sweep_jobs){calloc(n, sizeof *w->figures), calloc(n, sizeof *w->bounds), calloc(n, 1)};
   return w->figures && w->bounds && w->state;
 }
 
 static bool keep_mapping(sweep_plan *p, int64_t i, int64_t work, const char *text) {
-  char **to = p->mapping ? &p->mapping[i * p->s->grid.n_works + work] : NULL;
+  char **to = p->mapping ? &p->mapping[i * p->s->grid.n_jobs + work] : NULL;
   if (!to || !text) return true;
   size_t n = strlen(text) + 1;
   free(*to);
@@ -215,9 +215,9 @@ static bool keep_mapping(sweep_plan *p, int64_t i, int64_t work, const char *tex
 bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   const tf_sweep_grid *g = &p->s->grid;
   int64_t i = sweep_plan_find(p, r->point / g->n_cases),
-          work = find_sorted(g->works, g->n_works, r->point % g->n_cases);
+          work = find_sorted(g->jobs, g->n_jobs, r->point % g->n_cases);
   if (i < 0 || work < 0 || p->left[i] == 0) return true;
-  sweep_works *w = &p->works[i];
+  sweep_jobs *w = &p->jobs[i];
   if (!make_works(g, w) || !keep_mapping(p, i, work, r->mapping)) return false;
   if (!w->state[work]) {
     p->left[i]--;
@@ -229,7 +229,7 @@ bool sweep_plan_take(sweep_plan *p, const tf_sweep_row *r) {
   if (p->left[i] > 0) return true;
   double bound[TF_N_GOALS];
   sweep_score(g, w, p->score[i], bound);
-  free_works(w);
+  free_jobs(w);
   return true;
 }
 
@@ -244,10 +244,10 @@ const char *sweep_plan_start(const sweep_plan *p, int64_t i, int64_t work) {
     for (int step = -1; step <= 1; step += 2) {
       if (at + step < 0 || at + step >= g->axes[a].n) continue;
       int64_t k = sweep_plan_find(p, p->machine[i] + step * stride);
-      bool has = k >= 0 && k < before && !p->ruled_out[k] && p->mapping[k * g->n_works + work];
+      bool has = k >= 0 && k < before && !p->ruled_out[k] && p->mapping[k * g->n_jobs + work];
       if (has && (best < 0 || k < best)) best = k;
     }
     stride *= g->axes[a].n;
   }
-  return best < 0 ? NULL : p->mapping[best * g->n_works + work];
+  return best < 0 ? NULL : p->mapping[best * g->n_jobs + work];
 }

@@ -19,10 +19,10 @@ typedef struct {
   double (*bound)[TF_N_GOALS]; /* [n] with prune: lower bounds on its scores; NAN: its input is not
                                   valid */
   double (*score)[TF_N_GOALS]; /* [n] once it is done */
-  sweep_works *works;          /* [n] for machines that are not done */
-  int32_t *left;               /* [n] works whose results are missing */
+  sweep_jobs *jobs;            /* [n] for machines that are not done */
+  int32_t *left;               /* [n] jobs whose results are missing */
   bool *ruled_out;             /* [n] with prune, once decided: excluded by its bounds alone */
-  char **mapping;              /* [n * n_works] mappings that searches found; NULL: none */
+  char **mapping;              /* [n * n_jobs] mappings that searches found; NULL: none */
   int64_t done;                /* points whose results are known */
 } sweep_plan;
 

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/locale.h"
 #include "base/threads.h"
-#include "sweep/crew.h"
 #include "sweep/exchange.h"
+#include "sweep/workers.h"
 
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
 static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
@@ -117,7 +117,7 @@ static bool start_one(sweep_source *s, pthread_t *thread, void *(*as)(void *ctx)
 /* Starts threads that work, and one for each worker elsewhere.  Returns their number. */
 static int start_workers(sweep_source *s, int threads, sweep_mate *mates, pthread_t *thread) {
   int n = 0;
-  for (int i = 0; i < s->opts->crew.n; i++) {
+  for (int i = 0; i < s->opts->workers.n; i++) {
     mates[i] = (sweep_mate){s, i};
     if (!start_one(s, &thread[n], sweep_mate_work, &mates[i])) return n;
     n++;
@@ -162,8 +162,8 @@ static bool run_workers(owner *w) {
   int threads = w->o->threads ? w->o->threads : tf_threads_there();
   if (threads > MOST_THREADS) threads = MOST_THREADS;
   if (!sweep_source_make(&s, w->plan, w->o)) return tf_out_of_memory(w->d);
-  thread = calloc((size_t)(threads + w->o->crew.n), sizeof *thread);
-  mates = calloc((size_t)w->o->crew.n + 1, sizeof *mates);
+  thread = calloc((size_t)(threads + w->o->workers.n), sizeof *thread);
+  mates = calloc((size_t)w->o->workers.n + 1, sizeof *mates);
   int started = thread && mates ? start_workers(&s, threads, mates, thread) : 0;
   bool ok = write_results(w, &s, started);
   for (int i = 0; i < started; i++)
@@ -212,7 +212,7 @@ bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o,
   if (ok) ok = sweep_store_searched(store, add_known, &w, d) && tf_diags_errors(d) == errors;
   if (ok) {
     w.now.done = plan.done;
-    w.now.total = plan.n * s->grid.n_works;
+    w.now.total = plan.n * s->grid.n_jobs;
     for (int64_t i = 0; i < plan.n; i++)
       note_machine(&w, plan.machine[i] * s->grid.n_cases);
     show(&w);

@@ -71,20 +71,20 @@ static bool step(sweep_source *s) {
   return s->next < s->plan->n;
 }
 
-/* Fills the piece with works of the next machine whose results are missing; false: none is. */
+/* Fills the piece with jobs of the next machine whose results are missing; false: none is. */
 static bool fill(sweep_source *s, sweep_piece *out) {
   const sweep_plan *p = s->plan;
   const tf_sweep_grid *g = &p->s->grid;
-  const uint8_t *state = p->works[s->next].state;
+  const uint8_t *state = p->jobs[s->next].state;
   bool skip = p->prune && p->ruled_out[s->next] && !s->opts->full;
   int most = skip ? SWEEP_PIECE : s->piece;
   out->i = s->next;
   out->n = 0;
   out->skip = skip;
-  for (; s->next_work < g->n_works && out->n < most; s->next_work++) {
+  for (; s->next_work < g->n_jobs && out->n < most; s->next_work++) {
     if (state && state[s->next_work]) continue;
     out->work[out->n] = s->next_work;
-    out->point[out->n++] = p->machine[s->next] * g->n_cases + g->works[s->next_work];
+    out->point[out->n++] = p->machine[s->next] * g->n_cases + g->jobs[s->next_work];
   }
   return out->n > 0;
 }
@@ -105,7 +105,7 @@ bool sweep_source_take(sweep_source *s, sweep_piece *out) {
       if (s->ended) break;
     }
     got = p->left[s->next] > 0 && fill(s, out);
-    if (!got || s->next_work >= p->s->grid.n_works) step(s);
+    if (!got || s->next_work >= p->s->grid.n_jobs) step(s);
   }
   pthread_mutex_unlock(&s->lock);
   return got;

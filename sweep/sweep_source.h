@@ -14,7 +14,7 @@ typedef struct {
   int64_t i; /* machine, in the order of the plan */
   int n;
   int64_t point[SWEEP_PIECE];
-  int64_t work[SWEEP_PIECE]; /* [n] index into grid.works */
+  int64_t work[SWEEP_PIECE]; /* [n] index into grid.jobs */
   bool skip;                 /* these need not be solved: each gets a row with state SKIPPED */
 } sweep_piece;
 

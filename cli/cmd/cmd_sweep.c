@@ -89,7 +89,7 @@ static cli_status run_sweep(const tf_sweep *sweep, tf_store *store, const sweep_
                             cli_ranks *ranks, tf_diags *d) {
   shown line = {cli_meter_new(o->in.quiet), tf_sweep_grid_of(sweep)};
   tf_sweep_opts opts = {.threads = ranks && !o->threads ? 1 : o->threads,
-                        .crew = cli_ranks_crew(ranks),
+                        .workers = cli_ranks_workers(ranks),
                         .shard = o->shards[0],
                         .shards = o->shards[1],
                         .full = o->full,

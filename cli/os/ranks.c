@@ -92,8 +92,8 @@ static bool answer_to(void *ctx, const tf_bytes *found) {
   return send_to(ctx, 0, TAG_ANSWERED, found);
 }
 
-tf_sweep_crew cli_ranks_crew(cli_ranks *r) {
-  return r ? (tf_sweep_crew){r->size - 1, ask_worker, r} : (tf_sweep_crew){0};
+tf_sweep_workers cli_ranks_workers(cli_ranks *r) {
+  return r ? (tf_sweep_workers){r->size - 1, ask_worker, r} : (tf_sweep_workers){0};
 }
 
 tf_sweep_owner cli_ranks_owner(cli_ranks *r) { return (tf_sweep_owner){listen_to, answer_to, r}; }
@@ -114,7 +114,7 @@ int cli_ranks_mine(const cli_ranks *r) { return (void)r, 0; }
 
 int cli_ranks_size(const cli_ranks *r) { return (void)r, 1; }
 
-tf_sweep_crew cli_ranks_crew(cli_ranks *r) { return (void)r, (tf_sweep_crew){0}; }
+tf_sweep_workers cli_ranks_workers(cli_ranks *r) { return (void)r, (tf_sweep_workers){0}; }
 
 tf_sweep_owner cli_ranks_owner(cli_ranks *r) { return (void)r, (tf_sweep_owner){0}; }
 

@@ -11,8 +11,8 @@ cli_ranks *cli_ranks_begin(void);
 /* 0 .. size - 1; alone: 0 of 1. */
 int cli_ranks_mine(const cli_ranks *r);
 int cli_ranks_size(const cli_ranks *r);
-/* Only for rank 0: the other ranks as a crew. */
-tf_sweep_crew cli_ranks_crew(cli_ranks *r);
+/* Only for rank 0: the other ranks as workers. */
+tf_sweep_workers cli_ranks_workers(cli_ranks *r);
 /* For the other ranks: rank 0 as the owner. */
 tf_sweep_owner cli_ranks_owner(cli_ranks *r);
 /* ok: waits until all ranks call it.  Otherwise ends all ranks with this exit status, and does not

@@ -88,7 +88,7 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   json_object_set_new(o, "method", json_string(tf_sweep_method_key((int)g->method)));
   json_object_set_new(o, "objectives", goals(g));
   json_object_set_new(o, "score", json_string(g->geometric ? "geometric-mean" : "sum"));
-  json_object_set_new(o, "total", json_integer(g->n_machines * g->n_works));
+  json_object_set_new(o, "total", json_integer(g->n_machines * g->n_jobs));
   json_object_set_new(o, "points", points(s));
   json_object_set_new(o, "improved", json_integer(s->improved));
   json_object_set_new(o, "machines",

@@ -11,13 +11,13 @@ enum { FRONT_SHOWN = 30, MOST_PARAMS = 12 };
 
 static void print_sweep(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "%s: %s machines, %s workloads", g->name, cli_count(g->n_machines).s,
-             cli_count(g->n_works).s);
+             cli_count(g->n_jobs).s);
   if (g->n_mappings) cli_printf(out, " with their mappings");
   cli_printf(out, "; method %s, objectives", tf_sweep_method_key((int)g->method));
   for (int i = 0; i < g->n_goals; i++)
     cli_printf(out, "%s %s", i ? "," : "", tf_goal_key((int)g->goals[i]));
   if (g->within > 0) cli_printf(out, "; proofs within %s", cli_percent(g->within, 1).s);
-  if (g->n_works > 1)
+  if (g->n_jobs > 1)
     cli_printf(out, " (%s over the workloads)", g->geometric ? "geometric mean" : "weighted sum");
   cli_printf(out, "\n");
 }

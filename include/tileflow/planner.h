@@ -29,9 +29,9 @@ typedef struct {
                              moves less, by EDP */
   const char *strategy;   /* as in tf_search_opts */
   tf_budget budget;       /* of each search.  The command's default seed is 1 */
-  double
-      rival; /* cycles that the workload takes otherwise (in several kernels); 0: none are known.  A
-              * plan that its first search leaves far behind them is not improved any further */
+  double baseline; /* cycles that the workload takes otherwise (in several kernels); 0: none are
+                    * known.  A plan that its first search leaves far behind them is not improved
+                    * any further */
   /* If n_time is above 0, the kernels of so many best mappings are timed, and the fastest is
    * chosen.  `time` fills m[i].measured (seconds) for each kernels[i] (all different), negative if
    * it has no measurement; false: the plan fails.  The library itself starts no programs: the

@@ -67,8 +67,8 @@ typedef struct {
   tf_sweep_axis *axes;
   int64_t n_machines, n_cases;
   int64_t n_passing; /* machines that meet the conditions */
-  int64_t n_works,
-      *works; /* cases that meet the conditions, ascending; a machine has a row for each of them */
+  int64_t n_jobs,
+      *jobs; /* cases that meet the conditions, ascending; a machine has a row for each of them */
 } tf_sweep_grid;
 
 /* The components of a machine or a case: its files, and its position on each axis (-1: not one of
@@ -175,11 +175,11 @@ typedef struct {
                                     `what` and waits for the answer; an empty message has no answer.
                                     False: the process is gone */
   void *ctx;
-} tf_sweep_crew;
+} tf_sweep_workers;
 
 typedef struct {
   int threads; /* 0: one for each processor */
-  tf_sweep_crew crew;
+  tf_sweep_workers workers;
   int shard, shards; /* this process takes every shards-th machine, from the shard-th (1 .. shards);
                         0: all */
   bool full;         /* also solve points that bounds would skip */
@@ -195,7 +195,7 @@ typedef struct {
  * with an error in d; what was computed until then is in the store. */
 TF_API bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o,
                          tf_sweep_progress *last, tf_diags *d);
-/* Works for a process that runs the sweep, as one of its crew: `listen` waits for a request (an
+/* Works for a process that runs the sweep, as one of its workers: `listen` waits for a request (an
  * empty message: the end), `answer` sends the result.  Of the options only `stop` is used.  False:
  * it was stopped, or memory ran out. */
 typedef struct {

@@ -181,11 +181,11 @@ void tf_beside_end(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int k = 0; k < m->each->n; k++)
     for (int o = 0; o < p->wl->n_ops; o++) {
-      double *to = m->each->treated + 2 * ((size_t)k * (size_t)p->wl->n_ops + (size_t)o);
+      double *to = m->each->rescaled + 2 * ((size_t)k * (size_t)p->wl->n_ops + (size_t)o);
       const bool there =
           p->stream[o].node >= 0 && k < instances(m, m->views->server[p->n_slices + o]);
-      to[0] = there ? m->treated_flow[2 * o] : 0;
-      to[1] = there ? m->treated_flow[2 * o + 1] : 0;
+      to[0] = there ? m->rescaled_flow[2 * o] : 0;
+      to[1] = there ? m->rescaled_flow[2 * o + 1] : 0;
     }
   tf_each_cells(m);
 }

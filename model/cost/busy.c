@@ -23,7 +23,7 @@ tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v) {
 void tf_treated_share(struct tf_model *m, int o) {
   const double up = instances(m, m->views->server[m->plan->n_slices + o]);
   for (int k = 2 * o; k < 2 * o + 2; k++)
-    m->treated_flow[k] = (double)m->treated[k] / up;
+    m->rescaled_flow[k] = (double)m->rescaled[k] / up;
 }
 
 tf_flow tf_flow_of(const struct tf_model *m, int i, const tf_entry *e) {

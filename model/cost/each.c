@@ -12,10 +12,10 @@ tf_each *tf_each_new(const struct tf_model *m, int n) {
                    .flows = TF_ARRAY(a, tf_flow, rows * (size_t)p->n_slices + 1),
                    .entered = TF_ARRAY(a, tf_flow, rows * (size_t)m->views->n_entered + 1),
                    .cells = TF_ARRAY(a, tf_ports, rows * (size_t)m->views->n_cells + 1),
-                   .treated = TF_ARRAY(a, double, rows * 2 * (size_t)p->wl->n_ops),
+                   .rescaled = TF_ARRAY(a, double, rows * 2 * (size_t)p->wl->n_ops),
                    .below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1),
                    .most = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1)};
-  if (k && k->flows && k->entered && k->cells && k->treated && k->below && k->most) return k;
+  if (k && k->flows && k->entered && k->cells && k->rescaled && k->below && k->most) return k;
   tf_arena_free(a);
   return NULL;
 }
@@ -29,7 +29,7 @@ struct tf_model tf_each_model(const struct tf_model *m, int k) {
   one.each = NULL;
   one.flows = m->each->flows + (size_t)k * (size_t)m->plan->n_slices;
   one.cells = m->each->cells + (size_t)k * (size_t)m->views->n_cells;
-  one.treated_flow = m->each->treated + (size_t)k * 2 * (size_t)m->plan->wl->n_ops;
+  one.rescaled_flow = m->each->rescaled + (size_t)k * 2 * (size_t)m->plan->wl->n_ops;
   one.below = m->each->below;
   return one;
 }

@@ -53,9 +53,9 @@ static double in_turn(const struct tf_model *m, int n) {
   double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = tf_leg_ports(m, v, l);
-    tf_port_rate pace = tf_port_rate_at(m, v->legs[l].pass);
-    load = more(load, tf_port_time(pace, loads(w, l)));
-    store = more(store, tf_port_time(pace, stores(w, l)));
+    tf_port_rate rate = tf_port_rate_at(m, v->legs[l].pass);
+    load = more(load, tf_port_time(rate, loads(w, l)));
+    store = more(store, tf_port_time(rate, stores(w, l)));
   }
   return load + store;
 }
@@ -82,9 +82,9 @@ static double free_time(const struct tf_model *m, int before, const tf_view *f, 
       w.read += passed.read;
       w.write += passed.write;
     }
-  tf_port_rate pace = tf_port_rate_at(m, own);
-  if (!pace.one_port) w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
-  return more(0, room - tf_port_time(pace, w) / (double)m->steps[last]);
+  tf_port_rate rate = tf_port_rate_at(m, own);
+  if (!rate.one_port) w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
+  return more(0, room - tf_port_time(rate, w) / (double)m->steps[last]);
 }
 
 /* The time of Tile f's first load that is left to it, where control comes from the end of the node

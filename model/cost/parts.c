@@ -48,10 +48,10 @@ static void add_corrections(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const int z = p->online->divided_by[o];
   if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
-    correct(m, o, m->treated[2 * o], m->treated[2 * o]);
+    correct(m, o, m->rescaled[2 * o], m->rescaled[2 * o]);
   if (z < 0) return;
-  correct(m, o, m->treated[2 * o + 1], m->treated[2 * o + 1]);
-  correct(m, z, m->treated[2 * z + 1], 0);
+  correct(m, o, m->rescaled[2 * o + 1], m->rescaled[2 * o + 1]);
+  correct(m, z, m->rescaled[2 * z + 1], 0);
 }
 
 static void clear(struct tf_model *m) {

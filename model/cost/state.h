@@ -63,7 +63,7 @@ typedef struct {
   tf_flow *flows;   /* [n * n_slices] */
   tf_flow *entered; /* [n * views->n_entered] of these, by rows of the Tile */
   tf_ports *cells;  /* [n * views->n_cells] */
-  double *treated;  /* [n * 2 * n_ops] treated_flow */
+  double *rescaled; /* [n * 2 * n_ops] rescaled_flow */
   tf_ports *below;  /* [views->n_passes] of the row at hand */
   tf_ports
       *most; /* [views->n_passes] the maximum over the rows, of passes in an m-tile's instances */
@@ -146,10 +146,10 @@ struct tf_model {
   const tf_slice **home_slices; /* [n_at_home] those of one tensor */
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs:
                           the whole tensor */
-  int64_t *treated; /* [2 * op] words of a streamed output corrected in every run of the scope, [2 *
-                       op + 1] in one run a production */
+  int64_t *rescaled; /* [2 * op] words of a streamed output corrected in every run of the scope, [2
+                       * op + 1] in one run a production */
   double
-      *treated_flow; /* [2 * op] the same in the busiest instance of the memory that holds them */
+      *rescaled_flow; /* [2 * op] the same in the busiest instance of the memory that holds them */
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
   struct tf_even *even;     /* what the quick count needs; NULL: it never applies */
   struct tf_uneven *uneven; /* what it needs where tiles may be partial; NULL: not created yet */
@@ -243,7 +243,7 @@ tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v);
 /* What the busiest instances move; e[TF_N_SIDES]: what enters slice i, where the first instance is
  * not the busiest only in all of them. */
 tf_flow tf_flow_of(const struct tf_model *m, int i, const tf_entry *e);
-/* Fills treated_flow of op o as if all instances had as much; needs treated and width. */
+/* Fills rescaled_flow of op o as if all instances had as much; needs rescaled and width. */
 void tf_treated_share(struct tf_model *m, int o);
 void tf_flow_add(tf_flow *sum, const tf_flow *v);
 /* Room for so many rows, all 0; NULL: out of memory. */
@@ -261,9 +261,9 @@ bool tf_count_stream(struct tf_model *m);
 void tf_stream_ports(struct tf_model *m);
 /* Fills below and in_use. */
 void tf_ports_fill(struct tf_model *m);
-/* The pace of a pass (of views). */
+/* The rate of a pass (of views). */
 static inline tf_port_rate tf_port_rate_at(const struct tf_model *m, int pass) {
-  return m->views->pace[m->views->passes[pass].level];
+  return m->views->port_rate[m->views->passes[pass].level];
 }
 /* A lower bound on node n's time: the longest time that a port needs for what n and those below it
  * cause, over the passes that bind (all: over all passes).  first: the m-tile whose hidden words

@@ -34,7 +34,7 @@ static int64_t units_for(const struct tf_model *m, int scope, int unit) {
  * where it is held. */
 static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_place) {
   const tf_plan *p = m->plan;
-  int64_t words = m->treated[2 * o + once];
+  int64_t words = m->rescaled[2 * o + once];
   tf_counts *c = &m->res.counts[p->stream[o].above * p->wl->n_tensors + p->wl->ops[o].out];
   int unit = unit_for(p, o, kind);
   tf_correction *k = &m->corrections[2 * o + once];
@@ -79,7 +79,7 @@ static bool divide_late(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
   return correct(m, o, TF_K_DIV, true, true) &&
-         !__builtin_add_overflow(c->read, m->treated[2 * z + 1], &c->read);
+         !__builtin_add_overflow(c->read, m->rescaled[2 * z + 1], &c->read);
 }
 
 bool tf_count_stream(struct tf_model *m) {
@@ -113,7 +113,7 @@ void tf_stream_ports(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops && p->online; o++) {
     const int z = p->online->divided_by[o];
     if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
-      touch(m, o, m->treated_flow[2 * o] + (z >= 0 ? m->treated_flow[2 * o + 1] : 0), true);
-    if (z >= 0) touch(m, z, m->treated_flow[2 * z + 1], false);
+      touch(m, o, m->rescaled_flow[2 * o] + (z >= 0 ? m->rescaled_flow[2 * o + 1] : 0), true);
+    if (z >= 0) touch(m, z, m->rescaled_flow[2 * z + 1], false);
   }
 }

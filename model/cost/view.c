@@ -91,11 +91,11 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
 }
 
 static bool fill_paces(tf_arena *a, const tf_arch *arch, tf_views *w) {
-  w->pace = TF_ARRAY(a, tf_port_rate, (size_t)arch->n_memories);
-  for (int l = 0; w->pace && l < arch->n_memories; l++)
-    w->pace[l] = (tf_port_rate){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw,
-                                arch->memories[l].one_port};
-  return w->pace != NULL;
+  w->port_rate = TF_ARRAY(a, tf_port_rate, (size_t)arch->n_memories);
+  for (int l = 0; w->port_rate && l < arch->n_memories; l++)
+    w->port_rate[l] = (tf_port_rate){1 / arch->memories[l].read_bw, 1 / arch->memories[l].write_bw,
+                                     arch->memories[l].one_port};
+  return w->port_rate != NULL;
 }
 
 static bool fill_peaks(tf_arena *a, const tf_arch *arch, tf_views *w) {

@@ -80,16 +80,16 @@ typedef struct tf_views {
   const tf_mem_part **part; /* [n_tile_slices] the part of its memory that holds it; NULL: none */
   const tf_mem_part **at_home; /* [n_tensors] the same where it lives */
   int n_memories;
-  tf_port_rate *pace;  /* [n_memories] */
-  double *peak;        /* [n_units] points a cycle of all units of a kind together */
-  tf_label *unit_name; /* [n_units] "matrix compute" */
-  tf_label *port_name; /* [2 * level + is_write] "DRAM read" */
-  tf_label *net_name;  /* [n_memories] "Buffer network" */
-  int n_ranks;         /* of all m-tile slices together */
-  int *rank_at;        /* [n_tile_slices] number of the slice's first rank among these */
-  int n_entered;       /* rows of all m-tile slices together: its Tile's, and one of entries after a
-                          sibling's */
-  int *entered_at;     /* [n_tile_slices] number of the slice's first row among these */
+  tf_port_rate *port_rate; /* [n_memories] */
+  double *peak;            /* [n_units] points a cycle of all units of a kind together */
+  tf_label *unit_name;     /* [n_units] "matrix compute" */
+  tf_label *port_name;     /* [2 * level + is_write] "DRAM read" */
+  tf_label *net_name;      /* [n_memories] "Buffer network" */
+  int n_ranks;             /* of all m-tile slices together */
+  int *rank_at;            /* [n_tile_slices] number of the slice's first rank among these */
+  int n_entered;   /* rows of all m-tile slices together: its Tile's, and one of entries after a
+                      sibling's */
+  int *entered_at; /* [n_tile_slices] number of the slice's first row among these */
 } tf_views;
 
 /* Whether op o uses instances of mesh k. */

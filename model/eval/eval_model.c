@@ -61,8 +61,8 @@ static bool alloc_state(struct tf_model *m) {
   m->home_digit = TF_ARRAY(a, int64_t, loops);
   m->home_slices = TF_ARRAY(a, const tf_slice *, (size_t)p->n_at_home + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
-  m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
-  m->treated_flow = TF_ARRAY(a, double, (size_t)p->wl->n_ops * 2);
+  m->rescaled = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
+  m->rescaled_flow = TF_ARRAY(a, double, (size_t)p->wl->n_ops * 2);
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
   m->rects = TF_ARRAY(a, tf_rect, (size_t)p->wl->n_ops + 1);
@@ -84,7 +84,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below &&
          m->aside && m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit &&
-         m->home_slices && m->home_words && m->treated && m->treated_flow && m->ev.trip &&
+         m->home_slices && m->home_words && m->rescaled && m->rescaled_flow && m->ev.trip &&
          m->ev.parted && m->ev.step && m->told_node && m->told && m->moves && m->flows &&
          m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
          m->res.ops && m->res.nodes;

@@ -64,9 +64,9 @@ static tf_ports instances(const struct tf_model *m, int node, int at) {
  * them are shown. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
   const tf_ports all = instances(t->m, node, at);
-  const tf_port_rate pace = tf_port_rate_at(t->m, at);
-  const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
-  const double store = tf_port_time(pace, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
+  const tf_port_rate rate = tf_port_rate_at(t->m, at);
+  const double load = tf_port_time(rate, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
+  const double store = tf_port_time(rate, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
   const double whole = in->end - in->begin;
   tf_interval x = {
       TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < whole ? load : whole), 0};
@@ -199,13 +199,13 @@ static void leg_times(const tracer *t, int n, int row, double *load, double *sto
   const tf_view *v = &t->m->views->node[n];
   *load = *store = *both = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    const tf_port_rate pace = tf_port_rate_at(t->m, v->legs[l].pass);
+    const tf_port_rate rate = tf_port_rate_at(t->m, v->legs[l].pass);
     const tf_ports w = leg_words(t, n, row, l);
-    const double read = tf_port_time(pace, (tf_ports){w.read, 0}),
-                 write = tf_port_time(pace, (tf_ports){0, w.write});
+    const double read = tf_port_time(rate, (tf_ports){w.read, 0}),
+                 write = tf_port_time(rate, (tf_ports){0, w.write});
     *load = more(*load, l ? read : write);
     *store = more(*store, l ? write : read);
-    *both = more(*both, tf_port_time(pace, w));
+    *both = more(*both, tf_port_time(rate, w));
   }
 }
 

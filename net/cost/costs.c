@@ -31,8 +31,8 @@ enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
 /* Else what it competes with are its ops apart, or what it is expected to take, of which so much:
  * what is far from there rarely comes near. */
 #define REACHED 1.3
-/* And what it competes with are the kernels of its ops: so much of them, as a rival (planner/rank.c
- * has a multiple). */
+/* And what it competes with are the kernels of its ops: so much of them, as a baseline
+ * (planner/rank.c has a multiple). */
 #define APART 0.4
 
 static void by_formulas(net_costs *c, net_cost *x) {
@@ -200,7 +200,7 @@ static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   net_cost *x = &c->at[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
-  x->rival = whole ? APART * all : fmin(apart, REACHED * x->least);
+  x->baseline = whole ? APART * all : fmin(apart, REACHED * x->least);
   x->alone = kernels;
   x->expected = true;
   return true;

@@ -66,7 +66,7 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
                        .kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
                        .objective = c->o->objective,
                        .budget = net_part_of(c, evals),
-                       .rival = x->expected && !x->known ? x->rival : 0};
+                       .baseline = x->expected && !x->known ? x->baseline : 0};
   if (must_have(c, x) && evals == LATE_EVALS) o.budget.time_limit = 0;
   if (isinf(c->deadline))
     o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */

@@ -61,12 +61,12 @@ bool net_note_place(net_costs *c, int id, const int *ops, int n) {
 /* Whether the group has a kernel, which is what it costs. */
 static bool tells(const net_cost *part) {
   return part->known && part->tree && isfinite(part->value) &&
-         part->kernel >= BY_KERNEL * part->value && part->value <= FOUND * part->rival;
+         part->kernel >= BY_KERNEL * part->value && part->value <= FOUND * part->baseline;
 }
 
 static bool is_lost(const net_cost *part) {
-  return part->known && part->tree && isfinite(part->value) && part->value > LOST * part->rival &&
-         plan_reads_beyond(part->group->workload);
+  return part->known && part->tree && isfinite(part->value) &&
+         part->value > LOST * part->baseline && plan_reads_beyond(part->group->workload);
 }
 
 void net_raise_least(const net_costs *c, net_cost *x) {

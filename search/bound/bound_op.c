@@ -6,8 +6,8 @@
  * of Z, and moves each  T = prod ceil(L[d] / b[d]), d not indexing Z,  times.  The places of all
  * tensors lie on one nest, so their boxes are nested: for an order of the tensors, from the
  * outermost place in, the lengths never grow.  What indexes Z should be short in its box, what does
- * not should be long: in an order, each dim has a row of short and long wishes, and the only
- * lengths open are those where a short wish stands outside a long one.
+ * not should be long: in an order, each dim has a row of short and long targets, and the only
+ * lengths open are those where a short target stands outside a long one.
  *
  * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d])
  * steps, may have a single step in the last of the rounds that loops further out make of it.  It
@@ -131,7 +131,7 @@ static void open_lengths(nest *n, int d) {
   while (end > p && is_short(n, end - 1, d))
     end--;
   fix_length(n, d, end, places, 1);
-  while (p < end) { /* a row of short wishes and the long ones inside it share one length */
+  while (p < end) { /* a row of short targets and the long ones inside it share one length */
     int from = p;
     while (p < end && is_short(n, p, d))
       p++;

@@ -9,9 +9,9 @@ void tf_space_back(tf_space *s, int i) {
     s->kind->take(s, k, s->chosen[k]);
 }
 
-int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish) {
+int32_t tf_space_nearest(const int32_t *domain, int n, int32_t target) {
   for (int k = 0; k < n; k++)
-    if (domain[k] >= wish) return domain[k];
+    if (domain[k] >= target) return domain[k];
   return domain[n - 1];
 }
 

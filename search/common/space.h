@@ -16,7 +16,7 @@ enum {
 typedef struct tf_space tf_space;
 
 /* What a space must implement, and what it may.  A row is [n] choices, or preferred choices
- * (wishes) that tf_space_nearest turns into choices.  order[i] says when decision i was read while
+ * (targets) that tf_space_nearest turns into choices.  order[i] says when decision i was read while
  * the candidate was built: 1 for the first read, 0 for one that was not read, whose choice has no
  * effect.  An order of NULL: all were read. */
 typedef struct {
@@ -33,9 +33,9 @@ typedef struct {
   int32_t (*draw)(const tf_space *s, int i, tf_rng *rng);
   /* A promising choice of the n in the domain; lot: 32 random bits that decide between several. */
   int32_t (*guess)(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot);
-  /* Changes a row, which may hold wishes, into one of its neighbours. */
+  /* Changes a row, which may hold targets, into one of its neighbours. */
   void (*vary)(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
-  /* Puts wishes where a row has no preference. */
+  /* Puts targets where a row has no preference. */
   void (*complete)(const tf_space *s, int32_t *row);
   /* Writes the k-th of n_seeds good starting rows. */
   void (*seed)(tf_space *s, int k, tf_rng *rng, int32_t *row);
@@ -43,7 +43,7 @@ typedef struct {
   int (*group)(const tf_space *s, int i);
   /* A hash of the kind of candidate.  Strategies keep several kinds alive, so that a promising one
    * is not dropped early. */
-  uint64_t (*species)(const tf_space *s, const int32_t *row, const uint32_t *order);
+  uint64_t (*niche)(const tf_space *s, const int32_t *row, const uint32_t *order);
   /* Builds the candidate that has been taken, and says which decisions were read.  Which decision
    * is read k-th depends on those read before it alone.  NULL: all are read, in order. */
   void (*order)(tf_space *s, uint32_t *order);
@@ -77,7 +77,7 @@ bool tf_space_random(tf_space *s, tf_rng *rng);
 /* Changes the row into a neighbour: by the space's own `vary`, else by giving one decision that was
  * read another choice. */
 void tf_space_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
-/* The choice of n ascending ones that is nearest to a wish: itself, the next greater, else the
+/* The choice of n ascending ones that is nearest to a target: itself, the next greater, else the
  * last. */
-int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish);
+int32_t tf_space_nearest(const int32_t *domain, int n, int32_t target);
 #endif

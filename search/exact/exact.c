@@ -1,5 +1,5 @@
-/* The exact solver: branch and bound over the heads of all templates, best bound first, in batches
- * that do not depend on the number of threads; and what is proved when it ends. */
+/* The exact solver: branch and bound over the subproblems of all templates, best bound first, in
+ * batches that do not depend on the number of threads; and what is proved when it ends. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "search/exact/whole.h"
 
 enum { TEMPLATES = 256 }; /* shapes of a tree at most */
-enum { BATCH = 16 };      /* heads that are worked on at once */
+enum { BATCH = 16 };      /* subproblems that are worked on at once */
 enum {
   NODES_MOST = 2000,
   NODES_A_PART = 4
@@ -27,7 +27,7 @@ enum { BOXES_EACH = 6, BOXES_LEAST = 300000, BOXES_MOST = 3000000, BOXES_AN_EVAL
 enum {
   QUOTA = 40000,
   QUOTA_GROWS = 4
-}; /* evaluations below a head in the first pass; by how much more in the next */
+}; /* evaluations below a subproblem in the first pass; by how much more in the next */
 
 typedef struct {
   const tf_arch *arch;
@@ -42,9 +42,10 @@ typedef struct {
   int n_templates;
   tf_x_template *templates[TEMPLATES];
   tf_x_worker **workers; /* [thread * TEMPLATES + template], created when first needed */
-  tf_x_subproblems heads[TEMPLATES];
-  tf_x_subproblem *order; /* all heads, by ascending bound */
-  int64_t n_heads, next;  /* of this pass; heads before `next` are done, or go to the next pass */
+  tf_x_subproblems subproblems[TEMPLATES];
+  tf_x_subproblem *order; /* all subproblems, by ascending bound */
+  int64_t n_subproblems,
+      next; /* of this pass; subproblems before `next` are done, or go to the next pass */
   tf_x_subproblem *again; /* for the next pass, by ascending bound */
   int64_t n_again, quota;
   double open; /* lowest bound of subtrees that were cut short */
@@ -160,7 +161,7 @@ static bool stopped(solver *v) {
 /* The lowest bound of everything not searched yet. */
 static double open_bound(const solver *v) {
   double open = v->open;
-  if (v->next < v->n_heads) open = fmin(open, v->order[v->next].bound);
+  if (v->next < v->n_subproblems) open = fmin(open, v->order[v->next].bound);
   if (v->n_again) open = fmin(open, v->again[0].bound);
   return open;
 }
@@ -171,11 +172,12 @@ static void report(const solver *v) {
                   (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
-/* ---- heads ----------------------------------------------------------------------------------- */
+/* ---- subproblems
+ * ----------------------------------------------------------------------------------- */
 static void list_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   tf_x_worker *w = worker_of(v, thread, i);
-  if (w) tf_x_heads_of(w, &v->tasks[i], &v->heads[i]);
+  if (w) tf_x_subproblems_of(w, &v->tasks[i], &v->subproblems[i]);
 }
 
 static int by_bound(const void *a, const void *b) {
@@ -192,26 +194,27 @@ static bool list_heads(solver *v) {
   for (int i = 0; i < v->n_templates; i++) {
     merge_task(v, &v->tasks[i]);
     if (v->tasks[i].cut) v->open = tf_x_floor_space(&v->floor);
-    v->n_heads += v->heads[i].n;
+    v->n_subproblems += v->subproblems[i].n;
   }
-  v->order = malloc(((size_t)v->n_heads + 1) * sizeof *v->order);
-  v->again = malloc(((size_t)v->n_heads + 1) * sizeof *v->again);
+  v->order = malloc(((size_t)v->n_subproblems + 1) * sizeof *v->order);
+  v->again = malloc(((size_t)v->n_subproblems + 1) * sizeof *v->again);
   if (!v->order || !v->again) return false;
   int64_t n = 0;
   for (int i = 0; i < v->n_templates; i++)
-    for (int64_t k = 0; k < v->heads[i].n; k++)
-      v->order[n++] = v->heads[i].list[k];
+    for (int64_t k = 0; k < v->subproblems[i].n; k++)
+      v->order[n++] = v->subproblems[i].list[k];
   if (n) qsort(v->order, (size_t)n, sizeof *v->order, by_bound);
   return true;
 }
 
-/* ---- the search below heads ----------------------------------------------------------------- */
+/* ---- the search below subproblems
+ * ----------------------------------------------------------------- */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   const tf_x_subproblem *h = &v->order[v->next + i];
   tf_x_worker *w = worker_of(v, thread, h->template);
   if (w)
-    tf_x_below(w, &v->tasks[i], &v->heads[h->template], h);
+    tf_x_below(w, &v->tasks[i], &v->subproblems[h->template], h);
   else
     v->tasks[i].failed = true;
 }
@@ -227,7 +230,8 @@ static void batch(solver *v) {
   const int64_t left = left_of(v);
   const int most = left < BATCH ? (int)left : BATCH;
   int n = 0;
-  for (; n < most && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
+  for (; n < most && v->next + n < v->n_subproblems && promises(v, v->order[v->next + n].bound);
+       n++)
     prepare(v, &v->tasks[n], BATCH);
   tf_threads_run(v->threads, n, below_piece, v);
   for (int i = 0; i < n; i++) {
@@ -243,7 +247,7 @@ static void batch(solver *v) {
 static void next_pass(solver *v) {
   tf_x_subproblem *done = v->order;
   v->order = v->again;
-  v->n_heads = v->n_again;
+  v->n_subproblems = v->n_again;
   v->again = done;
   v->n_again = v->next = 0;
   v->quota = v->quota < INT64_MAX / QUOTA_GROWS ? QUOTA_GROWS * v->quota : INT64_MAX;
@@ -267,7 +271,7 @@ static void run(solver *v) {
   }
   v->quota = QUOTA;
   while (!v->failed && !meets_floor(v) && !stopped(v)) {
-    if (v->next < v->n_heads && promises(v, v->order[v->next].bound))
+    if (v->next < v->n_subproblems && promises(v, v->order[v->next].bound))
       batch(v);
     else if (v->n_again && promises(v, v->again[0].bound))
       next_pass(v);
@@ -375,7 +379,7 @@ static void prove(solver *v) {
   r->bypasses = v->bypasses || r->proved;
   r->bypass_bound = r->bypasses ? r->space_bound : fmin(fmax(v->bypass_bound, r->bound), least);
   if (!done && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
-    r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
+    r->stopped_by = TF_STOP_BUDGET; /* subproblems were not all listed */
   if (done) r->stopped_by = TF_STOP_EXHAUSTED;
   r->seconds = tf_clock_seconds(&v->watch);
   r->threads = v->threads;
@@ -384,7 +388,7 @@ static void prove(solver *v) {
 
 static void clear(solver *v) {
   for (int i = 0; i < v->n_templates; i++) {
-    tf_x_heads_free(&v->heads[i]);
+    tf_x_subproblems_free(&v->subproblems[i]);
     for (int t = 0; t < v->threads && v->workers; t++)
       tf_x_worker_free(v->workers[t * TEMPLATES + i]);
     tf_x_template_free(v->templates[i]);

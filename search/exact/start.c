@@ -121,11 +121,11 @@ typedef struct {
   int64_t evals;
   double seconds; /* 0: no limit */
   uint64_t seed;
-} pace;
+} allowance;
 
 /* Moves from a tree of that value. */
-static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value, const pace *may,
-                            so_far *now, tf_found *f) {
+static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value,
+                            const allowance *may, so_far *now, tf_found *f) {
   const tf_polishing how = {.goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
   tf_trying q = {.by = s->o->objective, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
@@ -200,8 +200,8 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
 static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
   tf_found f;
   const bool timed = s->o->budget.time_limit > 0;
-  const pace may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0,
-                    part->seed};
+  const allowance may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0,
+                         part->seed};
   if (!w->best || (timed && may.seconds <= 0) ||
       !better_by_moves(s, w->best, w->value, &may, now, &f))
     return;
@@ -283,8 +283,8 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
   if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
-  const pace may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART,
-                    SEED_MOVES};
+  const allowance may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART,
+                         SEED_MOVES};
   return better_by_moves(s, now->tree, now->best, &may, now, &f) &&
          hand_on(s, &f.tree, &f.figures, now);
 }

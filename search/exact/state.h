@@ -33,9 +33,9 @@ struct tf_x_worker {
   bool *loop_spread; /* [n_loops] */
   tf_x_memo *memos;
   tf_x_rule *rules;
-  const tf_x_list
-      *own; /* [n_ops] for the current head: choices of each op's first own Tile; NULL: not known */
-  double open_pj; /* least energy of the open nodes; part of tf_x_bound_of */
+  const tf_x_list *own; /* [n_ops] for the current subproblem: choices of each op's first own Tile;
+                           NULL: not known */
+  double open_pj;       /* least energy of the open nodes; part of tf_x_bound_of */
   tf_x_task *task;
 };
 
@@ -81,7 +81,7 @@ double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, 
 /* The same for energy, in pJ. */
 double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 
-/* Notes for the report that a head needs more words than a memory holds. */
+/* Notes for the report that a subproblem needs more words than a memory holds. */
 /* need: words; INT64_MAX: only a part of the memory is too small. */
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need);
 /* Whether the tree is legal with these trip counts; depends only on which loops have more than one

@@ -477,7 +477,7 @@ static void copy_heads(tf_x_worker *w, const tf_x_list *from, tf_x_subproblems *
   }
 }
 
-void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out) {
+void tf_x_subproblems_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out) {
   tf_x_state s;
   tf_x_list list;
   if (!tf_x_state_new(w, &s)) {
@@ -496,7 +496,7 @@ void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out) {
   tf_x_state_free(&s);
 }
 
-void tf_x_heads_free(tf_x_subproblems *h) {
+void tf_x_subproblems_free(tf_x_subproblems *h) {
   for (int64_t i = 0; i < h->n; i++)
     free(h->list[i].trips);
   free(h->list);
@@ -505,15 +505,15 @@ void tf_x_heads_free(tf_x_subproblems *h) {
 }
 
 void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of,
-                const tf_x_subproblem *head) {
+                const tf_x_subproblem *subproblem) {
   tf_x_state s, next;
   bool ok = tf_x_state_new(w, &s);
   ok = tf_x_state_new(w, &next) && ok;
   if (ok) {
     begin_task(w, task, &s);
     w->own = w->t->n_shared == 0 && of->own[0].n ? of->own : NULL;
-    enter(w, 0, &s, head->trips, &next);
-    walk(w, 1, &next, head->bound);
+    enter(w, 0, &s, subproblem->trips, &next);
+    walk(w, 1, &next, subproblem->bound);
   }
   task->failed |= !ok;
   tf_x_state_free(&s);

@@ -32,8 +32,8 @@ typedef struct {
   double least_pj; /* in a list of own choices: the least energy behind any of them */
 } tf_x_list;
 
-/* A head: one choice of a template's first Tile, the root of a subtree of the search, with a bound
- * of all its completions. */
+/* A subproblem: one choice of a template's first Tile, the root of a subtree of the search, with a
+ * bound of all its completions. */
 typedef struct {
   double bound;
   int template;
@@ -72,11 +72,11 @@ typedef struct tf_x_worker tf_x_worker;
 tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d);
 void tf_x_worker_free(tf_x_worker *w);
 
-/* Lists all heads of the template whose bound is below the limit.  A template without choices is
- * evaluated. */
-void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out);
-/* Searches all mappings below a head. */
+/* Lists all subproblems of the template whose bound is below the limit.  A template without choices
+ * is evaluated. */
+void tf_x_subproblems_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out);
+/* Searches all mappings below a subproblem. */
 void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_subproblems *of,
-                const tf_x_subproblem *head);
-void tf_x_heads_free(tf_x_subproblems *h);
+                const tf_x_subproblem *subproblem);
+void tf_x_subproblems_free(tf_x_subproblems *h);
 #endif

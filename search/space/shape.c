@@ -163,7 +163,7 @@ static int group(const tf_space *s, int i) {
   return shapes_of(s)->given ? 0 : shapes_of(s)->column[i];
 }
 
-static uint64_t species(const tf_space *s, const int32_t *row, const uint32_t *order) {
+static uint64_t niche(const tf_space *s, const int32_t *row, const uint32_t *order) {
   return tf_shapes_species(shapes_of(s), row, order);
 }
 
@@ -172,9 +172,9 @@ static void order_of(tf_space *s, uint32_t *order) {
   tf_tree_free(tf_shapes_tree(shapes_of(s), s->chosen, &reads));
 }
 
-static const tf_space_kind kind = {begin,          domain_of,          take,
-                                   draw,           .vary = vary,       .seed = seed,
-                                   .group = group, .species = species, .order = order_of};
+static const tf_space_kind kind = {begin,          domain_of,      take,
+                                   draw,           .vary = vary,   .seed = seed,
+                                   .group = group, .niche = niche, .order = order_of};
 
 tf_space *tf_shapes_space(tf_arena *a, const tf_shapes *s) {
   view *v = TF_NEW(a, view);

@@ -46,7 +46,7 @@ typedef struct {
 void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes);
 
 /* A hash of what is fused with what, where, and by which scopes: the kind of tf_space_kind's
- * species. */
+ * niche. */
 uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint32_t *order);
 
 /* The tree with open trip counts.  NULL if memory ran out, or where a completion of a given mapping

@@ -1,5 +1,5 @@
 /* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited
- * whole, decisions that were read mutate.  At most a few rows of each species are kept: a row's
+ * whole, decisions that were read mutate.  At most a few rows of each niche are kept: a row's
  * cost depends on how well its trip counts have been searched so far, so a shape searched early
  * would otherwise crowd out better ones. */
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum {
   KEPT = 64,         /* K */
-  KIND = 8,          /* most of them of one species */
+  KIND = 8,          /* most of them of one niche */
   FIRST = 48,        /* rows asked for before breeding begins, beyond the seeds */
   AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is
                         searched further */
@@ -19,7 +19,7 @@ enum {
   ASIDE = 8,
   STALL = 700, /* rows without improvement after which a new population is begun, or the two are
                   merged */
-  KINDS = 8,   /* species that breed whatever the costs of others */
+  KINDS = 8,   /* niche that breed whatever the costs of others */
 };
 
 #define ENOUGH 0.999 /* a cost below this share of the best counts as an improvement */
@@ -27,7 +27,7 @@ enum {
 typedef struct {
   int32_t *genes;
   uint32_t *order;
-  uint64_t species, shape;
+  uint64_t niche, shape;
   double cost;
 } row;
 
@@ -81,23 +81,23 @@ static const row *tournament(ga *g) {
   return &g->kept[best];
 }
 
-/* The better of two random rows of a random species: a species whose trip counts are not well
+/* The better of two random rows of a random niche: a niche whose trip counts are not well
  * searched yet breeds, too. */
 static const row *of_random_species(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
     bool there = false;
     for (int i = 0; i < n; i++)
-      there |= g->kept[first[i]].species == g->kept[k].species;
+      there |= g->kept[first[i]].niche == g->kept[k].niche;
     if (!there) first[n++] = k;
   }
-  uint64_t species = g->kept[first[tf_rng_below(&g->rng, (uint32_t)n)]].species;
+  uint64_t niche = g->kept[first[tf_rng_below(&g->rng, (uint32_t)n)]].niche;
   int rows = 0, pick = -1;
   for (int k = 0; k < g->n_kept; k++)
-    rows += g->kept[k].species == species;
+    rows += g->kept[k].niche == niche;
   uint32_t a = tf_rng_below(&g->rng, (uint32_t)rows), b = tf_rng_below(&g->rng, (uint32_t)rows);
   for (int k = 0, left = (int)(a < b ? a : b); pick < 0 && k < g->n_kept; k++)
-    if (g->kept[k].species == species && left-- == 0) pick = k;
+    if (g->kept[k].niche == niche && left-- == 0) pick = k;
   return &g->kept[pick];
 }
 
@@ -133,13 +133,13 @@ static bool alike(const ga *g, const row *a, const int32_t *genes) {
   return true;
 }
 
-/* The row to drop when one too many is kept: the worst of a species that has too many, else the
+/* The row to drop when one too many is kept: the worst of a niche that has too many, else the
  * worst of all. */
 static int row_to_drop(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
     int better = 0;
     for (int i = 0; i < k; i++)
-      better += g->kept[i].species == g->kept[k].species;
+      better += g->kept[i].niche == g->kept[k].niche;
     if (better >= KIND) return k;
   }
   return g->n_kept - 1;
@@ -156,7 +156,7 @@ static void remove_row(ga *g, int k) {
 static void copy_row(const ga *g, row *to, const row *from) {
   memcpy(to->genes, from->genes, (size_t)g->n_genes * sizeof *to->genes);
   memcpy(to->order, from->order, (size_t)g->n_genes * sizeof *to->order);
-  to->species = from->species;
+  to->niche = from->niche;
   to->shape = from->shape;
   to->cost = from->cost;
 }
@@ -198,7 +198,7 @@ static void tell(void *state, const tf_told *t) {
   memcpy(r->genes, t->row, (size_t)s->n * sizeof *r->genes);
   for (int i = 0; i < s->n; i++)
     r->order[i] = t->order ? t->order[i] : (uint32_t)i + 1;
-  r->species = s->kind->species ? s->kind->species(s, r->genes, r->order) : 0;
+  r->niche = s->kind->niche ? s->kind->niche(s, r->genes, r->order) : 0;
   r->shape = t->name;
   r->cost = t->cost;
   insert(g, r);

@@ -39,7 +39,7 @@ typedef struct {
   pending asks[TF_ASKS_MOST]; /* in order, from `first` on around */
   int first, n_asks;
   int *path, n_path;    /* nodes of the current walk */
-  int32_t *best_choice; /* [n] of the best candidate, at first the hint; wishes */
+  int32_t *best_choice; /* [n] of the best candidate, at first the hint; targets */
   int32_t *want;        /* [n] of a neighbour of the best */
   uint32_t asked;
   float best; /* log of the lowest cost */
@@ -91,7 +91,7 @@ static float bound_of(const mcts *s, const node *c, float log_visits) {
 
 /* The child to follow; -1: all are explored completely.  Unvisited children come first, among them
  * the best choice known. */
-static int select_child(mcts *s, const node *p, int32_t wish) {
+static int select_child(mcts *s, const node *p, int32_t target) {
   int best = -1, unseen = 0;
   float bound = -1, log_visits = quick_log(p->visits + 1);
   for (int k = 0; k < p->n; k++) {
@@ -99,7 +99,7 @@ static int select_child(mcts *s, const node *p, int32_t wish) {
     if (c->done) continue;
     if (c->visits == 0) {
       unseen++;
-      if (c->choice == wish) return p->first + k;
+      if (c->choice == target) return p->first + k;
       if (unseen == 1 || tf_rng_u32(&s->rng) % (uint32_t)unseen == 0) best = p->first + k;
       bound = FLT_MAX;
     } else if (unseen == 0) {
@@ -134,13 +134,14 @@ static int32_t uniform_choice(const int32_t *domain, int n, uint32_t lot) {
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
-static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, uint32_t stray) {
+static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t target, uint32_t stray) {
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
   const tf_space_kind *kind = s->space->kind;
-  if (wish == TF_ANY)
+  if (target == TF_ANY)
     return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
-  return (lot & 1023) < stray ? uniform_choice(domain, n, lot) : tf_space_nearest(domain, n, wish);
+  return (lot & 1023) < stray ? uniform_choice(domain, n, lot)
+                              : tf_space_nearest(domain, n, target);
 }
 
 /* Rollout from decision i to the end.  The probability of deviating from the best choices known is

@@ -21,7 +21,7 @@ enum { TF_ASKS_MOST = 32 };
 
 /* A way to explore a space. */
 typedef struct {
-  /* Its state in the arena; NULL if memory ran out.  hint: a promising row of wishes, NULL: none;
+  /* Its state in the arena; NULL if memory ran out.  hint: a promising row of targets, NULL: none;
    * n_asks: how often it will be asked, 0: not known. */
   void *(*make)(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_rng rng);
   /* Takes all decisions: the next candidate is in chosen[].  like: the name of a told candidate

@@ -145,7 +145,7 @@ static bool check_point(const tf_sweep *s, int64_t point, tf_diags *d) {
  * that file. */
 static bool check_files(const tf_sweep *s, tf_diags *d) {
   const tf_sweep_grid *g = &s->grid;
-  int64_t machine = -1, point = g->n_works ? g->works[0] : -1;
+  int64_t machine = -1, point = g->n_jobs ? g->jobs[0] : -1;
   for (int i = 0; i < g->n_archs && machine < 0; i++)
     machine = first(s, true, i);
   if (machine < 0) return none_passes(s, "machine", d);

@@ -337,10 +337,10 @@ static bool list_works(tf_sweep *s, tf_diags *d) {
     return tf_fail(d, s->section.at, TF_E_LIMIT,
                    "%lld workloads with their params and mappings, at most %d",
                    (long long)g->n_cases, MOST_CASES);
-  g->works = TF_ARRAY(s->arena, int64_t, (size_t)g->n_cases);
-  for (int64_t i = 0; g->works && i < g->n_cases; i++)
-    if (sweep_case_holds(s, i)) g->works[g->n_works++] = i;
-  return g->works || tf_out_of_memory(d);
+  g->jobs = TF_ARRAY(s->arena, int64_t, (size_t)g->n_cases);
+  for (int64_t i = 0; g->jobs && i < g->n_cases; i++)
+    if (sweep_case_holds(s, i)) g->jobs[g->n_jobs++] = i;
+  return g->jobs || tf_out_of_memory(d);
 }
 
 static bool fill_grid(tf_sweep *s, tf_diags *d) {

@@ -286,11 +286,11 @@ static bool read_works(tf_store *s, tf_diags *d) {
   int64_t n = tf_db_number(&s->db, "SELECT count(*) FROM works", &failed, d);
   if (failed) return false;
   if (n < 1 || n > g->n_cases) return tf_db_refuse(&s->db, d, "is damaged: its works");
-  g->works = TF_ARRAY(s->arena, int64_t, (size_t)n);
-  if (!g->works) return tf_out_of_memory(d);
+  g->jobs = TF_ARRAY(s->arena, int64_t, (size_t)n);
+  if (!g->jobs) return tf_out_of_memory(d);
   sqlite3_stmt *q = tf_db_prepare(&s->db, "SELECT work FROM works ORDER BY work", d);
-  while (g->n_works < n && tf_db_step(&s->db, q, &failed, d)) {
-    int64_t work = g->works[g->n_works++] = sqlite3_column_int64(q, 0);
+  while (g->n_jobs < n && tf_db_step(&s->db, q, &failed, d)) {
+    int64_t work = g->jobs[g->n_jobs++] = sqlite3_column_int64(q, 0);
     ok = ok && work >= 0 && work < g->n_cases;
   }
   sqlite3_finalize(q);

@@ -152,9 +152,9 @@ static bool put_axes(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
 static bool put_works(tf_db *db, const tf_sweep_grid *g, tf_diags *d) {
   sqlite3_stmt *q = tf_db_insert(db, "INSERT INTO", "works", d);
   bool ok = q != NULL;
-  for (int64_t i = 0; ok && i < g->n_works; i++) {
-    int workload = tf_sweep_place_of(g, g->works[i]).workload;
-    ok = tf_db_put(db, q, d, "iir", g->works[i], (int64_t)workload, g->workloads[workload].weight);
+  for (int64_t i = 0; ok && i < g->n_jobs; i++) {
+    int workload = tf_sweep_place_of(g, g->jobs[i]).workload;
+    ok = tf_db_put(db, q, d, "iir", g->jobs[i], (int64_t)workload, g->workloads[workload].weight);
   }
   sqlite3_finalize(q);
   return ok;

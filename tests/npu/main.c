@@ -98,7 +98,7 @@ static int64_t not_made(const test_case *e, int z, int level) {
   if (o < 0 || p->stream_scope[o] < 0 || p->stream[o].above != level ||
       p->wl->ops[o].reduce != TF_REDUCE_ADD)
     return 0;
-  return e->model->treated[2 * o + 1];
+  return e->model->rescaled[2 * o + 1];
 }
 
 /* The levels between which nothing computes: what leaves is read and drained, what comes is filled

@@ -14,14 +14,14 @@ static void treat(oracle *o, int op, bool once, bool updates) {
   int z = o->wl->ops[op].out, nt = o->wl->n_tensors, scope = stream_scope(o, op);
   const int64_t n = once ? o->corrected_once[op] : o->corrected[op];
   words *at[] = {&o->moved[server(o, scope, z, o->arch->n_memories) * nt + z],
-                 &o->treated[scope * nt + z]};
+                 &o->rescaled[scope * nt + z]};
   for (int i = 0; i < 2; i++) {
     at[i]->read += n;
     at[i]->update += updates ? n : 0;
   }
   for (int i = 0; i < o->up_corrected[op].n; i++) {
     const words *w = &o->up_corrected[op].of[i].w;
-    words *to = share_at(&o->up_treated[scope * nt + z], o->up_corrected[op].of[i].instance);
+    words *to = share_at(&o->up_rescaled[scope * nt + z], o->up_corrected[op].of[i].instance);
     to->read += once ? w->update : w->read;
     to->update += !updates ? 0 : once ? w->update : w->read;
   }

@@ -117,9 +117,9 @@ static void add_caused(const oracle *o, int n, int level, tally *t) {
   }
   for (int z = 0; z < nt; z++) {
     const double k = o->banks ? 1 : weight(o, level, z);
-    if (!o->banks && node->kind == TF_SCOPE && o->up_treated[n * nt + z].n &&
+    if (!o->banks && node->kind == TF_SCOPE && o->up_rescaled[n * nt + z].n &&
         server(o, n, z, o->arch->n_memories) == level)
-      tally_add(t, &o->up_treated[n * nt + z], false, k);
+      tally_add(t, &o->up_rescaled[n * nt + z], false, k);
     if (!holds(o, n, z)) continue;
     if (node->level == level)
       tally_add(t, &own[n * nt + z], true, k);

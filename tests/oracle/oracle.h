@@ -179,7 +179,7 @@ typedef struct {
    * follow a sibling's below a scope: [(node * n_nodes + scope) * n_tensors + tensor] */
   shares *own_by_class, *up_by_class, *own_by_scope, *up_by_scope;
   shares *up_corrected; /* [op] of corrected (as read) and corrected_once (as update) */
-  shares *up_treated;   /* as treated */
+  shares *up_rescaled;  /* as rescaled */
   int64_t *peak;        /* [level * n_tensors + tensor] */
   int64_t *held;        /* [node] most bits an m-tile holds, once */
   int64_t *largest;     /* [node * n_tensors + tensor] most words an m-tile holds of it */
@@ -192,7 +192,7 @@ typedef struct {
   int64_t *class_steps;     /* [node * MAX_CLASSES + class] */
   int64_t *points, *units;  /* [op] */
   int64_t *fixes;           /* [op * N_FIXES + kind] points of corrections, beside `points` */
-  words *treated;           /* [scope * n_tensors + tensor] read and updated by corrections */
+  words *rescaled;          /* [scope * n_tensors + tensor] read and updated by corrections */
   int64_t *home;            /* [tensor] largest slice of an intermediate at home */
   int64_t *level_peak;      /* [level] words of the memory */
   int64_t part_peak[16][3]; /* [level][part] the same of its parts */

@@ -41,7 +41,7 @@ void find_parts(oracle *o) {
   const int nz = o->wl->n_tensors, all = o->arch->n_memories;
   for (int n = 0; n < o->tree->n_nodes; n++)
     for (int z = 0; z < nz; z++) {
-      const words *w = &o->by_node[n * nz + z], *late = &o->treated[n * nz + z];
+      const words *w = &o->by_node[n * nz + z], *late = &o->rescaled[n * nz + z];
       if (o->tree->nodes[n].kind == TF_TILE && holds(o, n, z)) {
         const int own = o->tree->nodes[n].level, up = server(o, n, z, own);
         pass(o, own, n, z, (words){.fill = w->fill, .drain = w->drain});

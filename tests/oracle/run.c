@@ -711,7 +711,7 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
   o->by_ref = calloc(ops * 16, sizeof *o->by_ref);
   o->peak = calloc(levels * nt, sizeof *o->peak);
   o->extent = calloc(nodes * nt * MAX_RANK, sizeof *o->extent);
-  o->treated = calloc(nodes * nt, sizeof *o->treated);
+  o->rescaled = calloc(nodes * nt, sizeof *o->rescaled);
   o->class_now = calloc(nodes, sizeof *o->class_now);
   o->class_steps = calloc(nodes * MAX_CLASSES, sizeof *o->class_steps);
   o->fixes = calloc(ops * N_FIXES, sizeof *o->fixes);
@@ -776,7 +776,7 @@ void oracle_free(oracle *o) {
       o->shelves,        o->kept,      o->leads,       o->moved,        o->by_node,
       o->by_ref,         o->peak,      o->extent,      o->held,         o->runs,
       o->width,          o->largest,   o->points,      o->units,        o->corrected,
-      o->corrected_once, o->home,      o->level_peak,  o->treated,      o->class_now,
+      o->corrected_once, o->home,      o->level_peak,  o->rescaled,     o->class_now,
       o->class_steps,    o->fixes,     o->node_cycles, o->level_cycles, o->level_instances,
       o->unit_cycles,    o->unit_use,  o->was,         o->skipped,      o->lost,
       o->arrivals,       o->flows.list};

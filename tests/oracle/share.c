@@ -44,7 +44,7 @@ static void find_rows(oracle *o, row *rows) {
                          {&o->own_by_scope, nodes * nodes * nt},
                          {&o->up_by_scope, nodes * nodes * nt},
                          {&o->up_corrected, ops},
-                         {&o->up_treated, nodes * nt}};
+                         {&o->up_rescaled, nodes * nt}};
   for (int i = 0; i < ROWS; i++)
     rows[i] = all[i];
 }

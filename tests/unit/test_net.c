@@ -382,7 +382,7 @@ static void test_needed(void) {
                                      "  - A[m,n] += X[m,k] * Y[k,n]\n  - B[m,n] = A[m,n] * 2\n",
                                      "workload:\n  name: w\n  dims: {m: 64, n: 32, k: 32}\n  ops:\n"
                                      "  - A[m,n] += X[m,k] * Y[k,n]\n  - B[n] = A[0,n] * 2\n"};
-  double rival[2] = {0}, alone[2] = {0};
+  double baseline[2] = {0}, alone[2] = {0};
   for (int i = 0; i < 2; i++) {
     test_case e = case_of(net_arch, text[i]);
     const tf_net_opts o = {
@@ -399,13 +399,14 @@ static void test_needed(void) {
       int id = -1;
       double least;
       if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0))
-        rival[i] = c->at[id].rival, alone[i] = c->at[c->alone[0]].value;
+        baseline[i] = c->at[id].baseline, alone[i] = c->at[c->alone[0]].value;
       net_costs_free(c);
     }
     free(c);
     case_drop(&e);
   }
-  CHECK(alone[0] > 0 && alone[0] == alone[1] && rival[0] >= alone[0] && rival[1] < alone[1] / 16);
+  CHECK(alone[0] > 0 && alone[0] == alone[1] && baseline[0] >= alone[0] &&
+        baseline[1] < alone[1] / 16);
 }
 
 /* Two products with many points for each word are expected to take no less together than each does

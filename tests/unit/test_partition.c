@@ -188,7 +188,7 @@ static net_cost drawn_cost(uint64_t lot, tf_tree *some) {
                     .value = value,
                     .tree = draw_lot(lot, "mapped", 4) ? some : NULL,
                     .kernel = draw_lot(lot, "waits", 3) ? value : value / 2,
-                    .rival = draw_lot(lot, "far", 3) ? value : value / farther};
+                    .baseline = draw_lot(lot, "far", 3) ? value : value / farther};
 }
 
 /* Sets of ops with random costs, all of which are told of one: beside those that hold, each
@@ -234,8 +234,8 @@ static void test_parts(uint64_t seed) {
       double all = part->kernel;
       for (int o = 0; o < n_ops; o++)
         all += (set[i] & ~set[k]) >> o & 1 ? 1 + o : 0;
-      if (tells && part->value <= 3 * part->rival) least = fmax(least, 0.99 * all);
-      if (part->group == &groups[1] && part->value > 2 * part->rival)
+      if (tells && part->value <= 3 * part->baseline) least = fmax(least, 0.99 * all);
+      if (part->group == &groups[1] && part->value > 2 * part->baseline)
         least = fmax(least, 0.6 * part->value);
     }
     const bool known = net_cost_known(&c, i, &cost);

@@ -317,12 +317,12 @@ static void test_fused_convolutions(void) {
 /* A plan that is far behind what it competes with is not polished, but stands; one that may win is
  * as without. */
 static void test_rival(void) {
-  static const double rivals[] = {0, 1, 1e15};
+  static const double baselines[] = {0, 1, 1e15};
   int64_t evals[3] = {0};
   double cycles[3] = {0};
   test_case e = case_of(core, convs);
   for (int i = 0; i < 3; i++) {
-    tf_planner_opts o = {.rival = rivals[i]};
+    tf_planner_opts o = {.baseline = baselines[i]};
     tf_planned *p = plan(&e, &o);
     CHECK(p && p->tree && p->result.feasible);
     if (p) evals[i] = p->evals, cycles[i] = p->result.cycles;
@@ -345,11 +345,11 @@ static const char apart[] =
     "  - \"Z[i,u,v] += A[k, 2 * u, 2 * v] * W[i,k]\"\n";
 
 /* Whether the group has a plan. */
-static bool is_planned(int border, double rival) {
+static bool is_planned(int border, double baseline) {
   char text[1024];
   snprintf(text, sizeof text, apart, border, border, border, border, border, border);
   test_case e = case_of(core, text);
-  tf_planner_opts o = {.rival = rival};
+  tf_planner_opts o = {.baseline = baseline};
   tf_planned *p = plan(&e, &o);
   const bool there = p && p->tree;
   CHECK(p && (there ? p->result.feasible && p->evals > 0 : p->evals == 0) &&

@@ -104,7 +104,7 @@ static void vary_without_order(const tf_shapes *sh, uint64_t lot) {
     tf_space_vary(s, &rng, NULL, one);
     tf_space_vary(s, &again, all, other);
     CHECK(!memcmp(one, other, (size_t)s->n * sizeof *one));
-    CHECK(s->kind->species(s, one, NULL) == s->kind->species(s, other, all));
+    CHECK(s->kind->niche(s, one, NULL) == s->kind->niche(s, other, all));
   }
   tf_arena_free(a);
 }
@@ -295,7 +295,7 @@ static test_case pipe_of(void) {
   return e;
 }
 
-/* Asks for the wishes to be completed, and says what became of those for the loops along x. */
+/* Asks for the targets to be completed, and says what became of those for the loops along x. */
 static void complete_x(tf_trips *t, int32_t first, int32_t second, int32_t x[2]) {
   int32_t row[16], n = 0;
   for (int i = 0; i < t->space.n; i++)
@@ -308,7 +308,7 @@ static void complete_x(tf_trips *t, int32_t first, int32_t second, int32_t x[2])
     if (t->at[i].axis == TF_SPATIAL_X) x[n++] = row[i];
 }
 
-/* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; wishes that
+/* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; targets that
  * fit stay. */
 static void try_shares(void) {
   test_case e = pipe_of();

@@ -141,7 +141,7 @@ typedef struct {
   double figures[WORKS][TF_N_GOALS], bounds[WORKS][TF_N_GOALS];
   uint8_t state[WORKS];
   tf_sweep_grid grid;
-  sweep_works works;
+  sweep_jobs jobs;
 } scored;
 
 static void draw_scored(tf_rng *rng, scored *s) {
@@ -164,9 +164,9 @@ static void draw_scored(tf_rng *rng, scored *s) {
                             .n_machines = 1,
                             .n_archs = 1,
                             .n_cases = WORKS,
-                            .n_works = WORKS,
-                            .works = s->numbers};
-  s->works = (sweep_works){s->figures, s->bounds, s->state};
+                            .n_jobs = WORKS,
+                            .jobs = s->numbers};
+  s->jobs = (sweep_jobs){s->figures, s->bounds, s->state};
 }
 
 static void check_scores(void) {
@@ -176,7 +176,7 @@ static void check_scores(void) {
     double score[TF_N_GOALS], bound[TF_N_GOALS];
     long double sum = 0, weights = 0;
     draw_scored(&rng, &s);
-    sweep_score(&s.grid, &s.works, score, bound);
+    sweep_score(&s.grid, &s.jobs, score, bound);
     for (int i = 0; i < WORKS; i++) {
       double x = s.figures[i][TF_GOAL_ENERGY], w = s.workloads[i].weight;
       sum += (long double)w * (s.grid.geometric ? logl((long double)x) : (long double)x);
@@ -189,11 +189,11 @@ static void check_scores(void) {
     for (int k = 0; k < TF_N_GOALS; k++)
       CHECK(bound[k] <= score[k]);
     s.figures[round % WORKS][TF_GOAL_ENERGY] = s.bounds[round % WORKS][TF_GOAL_ENERGY] = 0;
-    sweep_score(&s.grid, &s.works, score, bound);
+    sweep_score(&s.grid, &s.jobs, score, bound);
     CHECK(s.grid.geometric ? score[TF_GOAL_ENERGY] == 0 && bound[TF_GOAL_ENERGY] == 0
                            : score[TF_GOAL_ENERGY] > 0);
     s.state[round % WORKS] = 1 + TF_POINT_NONE;
-    sweep_score(&s.grid, &s.works, score, bound);
+    sweep_score(&s.grid, &s.jobs, score, bound);
     CHECK(isnan(score[TF_GOAL_CYCLES]) && bound[TF_GOAL_CYCLES] > 0);
   }
 }

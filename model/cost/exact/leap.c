@@ -113,11 +113,11 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                   .words = tf_store_words(e->st),
                   .ints = {{&m->moves->fill, 4 * (size_t)p->n_slices},
                            {m->steps, (size_t)p->tree->n_nodes},
-                           {m->treated, 2 * (size_t)p->wl->n_ops}},
+                           {m->rescaled, 2 * (size_t)p->wl->n_ops}},
                   .reals = {{&m->flows->fill, 4 * (size_t)p->n_slices},
                             {&e->entered->fill, 4 * (size_t)m->views->n_entered},
                             {m->class_steps, (size_t)m->views->n_rows},
-                            {m->treated_flow, 2 * (size_t)p->wl->n_ops}},
+                            {m->rescaled_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
   s->reals[4] = s->reals[5] = s->reals[6] = s->reals[7] = (reals){&m->flows->fill, 0};
   if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
@@ -125,7 +125,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
     const size_t n = (size_t)m->each->n;
     s->reals[4] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};
     s->reals[5] = (reals){&m->each->entered->fill, 4 * n * (size_t)m->views->n_entered};
-    s->reals[6] = (reals){m->each->treated, 2 * n * (size_t)p->wl->n_ops};
+    s->reals[6] = (reals){m->each->rescaled, 2 * n * (size_t)p->wl->n_ops};
   }
   s->n_ints = 2 * (size_t)p->wl->n_ops;
   for (int i = 0; i < N_INTS; i++)

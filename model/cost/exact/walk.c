@@ -508,19 +508,19 @@ static void add_corrected(tf_walker *e, int h) {
       if (!touched_box(e, s, box)) continue;
       const int64_t one = tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank),
                     words = times(e, one, of_kind(e, h, 0, 0));
-      e->m->treated[2 * o] += words;
-      e->m->treated[2 * o + 1] += goes_on ? 0 : words;
+      e->m->rescaled[2 * o] += words;
+      e->m->rescaled[2 * o + 1] += goes_on ? 0 : words;
       const int server = e->m->views->server[e->p->n_slices + o];
       const double served = (double)(one * of_kind(e, h, served_from(e, e->p->n_slices + o), 0));
       if (e->m->each) {
-        double *row = e->m->each->treated +
+        double *row = e->m->each->rescaled +
                       2 * (row_of_each(e, server) * (size_t)e->p->wl->n_ops + (size_t)o);
         row[0] += served;
         row[1] += goes_on ? 0 : served;
       }
       if (!first_of_all(e, server)) continue;
-      e->m->treated_flow[2 * o] += served;
-      e->m->treated_flow[2 * o + 1] += goes_on ? 0 : served;
+      e->m->rescaled_flow[2 * o] += served;
+      e->m->rescaled_flow[2 * o + 1] += goes_on ? 0 : served;
     } while (tf_walker_next(e, h));
   }
 }
@@ -616,10 +616,10 @@ static void reset(struct tf_model *m) {
   const tf_plan *p = m->plan;
   memset(m->moves, 0, (size_t)p->n_slices * sizeof *m->moves);
   memset(m->flows, 0, (size_t)p->n_slices * sizeof *m->flows);
-  memset(m->treated_flow, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated_flow);
+  memset(m->rescaled_flow, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->rescaled_flow);
   memset(m->steps, 0, (size_t)p->tree->n_nodes * sizeof *m->steps);
   memset(m->width, 0, (size_t)p->tree->n_nodes * sizeof *m->width);
-  memset(m->treated, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated);
+  memset(m->rescaled, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->rescaled);
   memset(m->at_once, 0, (size_t)p->tree->n_nodes * sizeof *m->at_once);
   memset(m->box, 0, (size_t)p->n_tile_slices * sizeof *m->box);
   memset(m->rank_len, 0, (size_t)m->views->n_ranks * sizeof *m->rank_len);

@@ -266,8 +266,8 @@ bool tf_count_treated(struct tf_model *m) {
     const tf_slice *s = &p->stream[o];
     int64_t each, once;
     if (s->node < 0 || told(m, p->n_slices + o)) continue;
-    if (!sum_at(m, s, TF_OVER_INSTANCES, 0, &m->treated[2 * o]) ||
-        !sum_at(m, s, TF_OVER_FIRST, 0, &m->treated[2 * o + 1]))
+    if (!sum_at(m, s, TF_OVER_INSTANCES, 0, &m->rescaled[2 * o]) ||
+        !sum_at(m, s, TF_OVER_FIRST, 0, &m->rescaled[2 * o + 1]))
       return false;
     tf_treated_share(m, o);
     const uint64_t still = still_at(m, p->n_slices + o, TF_SERVING);
@@ -275,8 +275,8 @@ bool tf_count_treated(struct tf_model *m) {
     if (!sum_at(m, s, TF_OVER_INSTANCES, still, &each) ||
         !sum_at(m, s, TF_OVER_FIRST, still, &once))
       return false;
-    m->treated_flow[2 * o] = (double)each;
-    m->treated_flow[2 * o + 1] = (double)once;
+    m->rescaled_flow[2 * o] = (double)each;
+    m->rescaled_flow[2 * o + 1] = (double)once;
   }
   return true;
 }

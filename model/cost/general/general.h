@@ -7,7 +7,7 @@
 
 /* Creates what only the general count and the walk need, once.  False: out of memory. */
 bool tf_general_ready(struct tf_model *m);
-/* Fill steps and widths; then moves, cells, op points; treated.  What m->partly says is there.
+/* Fill steps and widths; then moves, cells, op points; rescaled.  What m->partly says is there.
  * False on overflow. */
 bool tf_count_nodes(struct tf_model *m);
 bool tf_count_slices(struct tf_model *m);

@@ -358,8 +358,8 @@ static bool count_treated(struct tf_model *m, int o) {
   tf_piece x;
   fill_piece(m, s, &m->even->stream[o], &x);
   if (!x.small) return false;
-  m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
-  m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
+  m->rescaled[2 * o] = m->steps[s->node] * x.instances * x.box;
+  m->rescaled[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
   tf_treated_share(m, o);
   return true;
 }

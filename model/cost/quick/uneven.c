@@ -350,8 +350,8 @@ static bool count_treated(struct tf_model *m, int o) {
                      ask(m, &x, still | once, &sums)};
   if (x.u->off || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
-    m->treated[2 * o + k] = sums.of[at[k]].box;
-    m->treated_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
+    m->rescaled[2 * o + k] = sums.of[at[k]].box;
+    m->rescaled_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
   if (mean_counts(m)) tf_treated_share(m, o);
   return true;

@@ -1,7 +1,7 @@
 /* Workers in other processes: each is represented by a thread here, which takes pieces from the
  * source like any worker. */
-#ifndef SWEEP_CREW_H
-#define SWEEP_CREW_H
+#ifndef SWEEP_WORKERS_H
+#define SWEEP_WORKERS_H
 #include "sweep/sweep_source.h"
 
 /* One such worker; the context of its thread. */

@@ -1,4 +1,4 @@
-#include "sweep/crew.h"
+#include "sweep/workers.h"
 
 #include <stdlib.h>
 
@@ -42,18 +42,19 @@ static bool read_answer(sweep_source *s, tf_bytes *answer, int points) {
 void *sweep_mate_work(void *ctx) {
   TF_IN_C_LOCALE;
   const sweep_mate *m = ctx;
-  const tf_sweep_crew *crew = &m->source->opts->crew;
+  const tf_sweep_workers *workers = &m->source->opts->workers;
   tf_bytes what = {0}, answer = {0};
   double point_takes = 0;
   bool there = true;
   for (int n; there && (n = gather(m->source, point_takes, &what)) > 0;) {
     const double began = tf_now();
-    there = crew->ask(crew->ctx, m->worker, &what, &answer) && read_answer(m->source, &answer, n);
+    there =
+        workers->ask(workers->ctx, m->worker, &what, &answer) && read_answer(m->source, &answer, n);
     point_takes = (tf_now() - began) / n;
   }
   if (!there) sweep_source_give(m->source, NULL);
   what.n = 0;
-  crew->ask(crew->ctx, m->worker, &what, &answer);
+  workers->ask(workers->ctx, m->worker, &what, &answer);
   tf_bytes_free(&what);
   tf_bytes_free(&answer);
   sweep_source_workers(m->source, -1);
