@@ -243,12 +243,12 @@ static bool angles(ox_net *g, size_t k, const char *name, int64_t half) {
   return ox_run(g, "%s = Unsqueeze(%s.at, [2])", name, name);
 }
 
-static bool rotate(ox_net *g, int64_t turned, int64_t wide) {
+static bool rotate(ox_net *g, int64_t rotated, int64_t wide) {
   const bool mixed = ox_int(g, "interleaved", 0) != 0;
-  const int64_t half = turned / 2, from = mixed ? 1 : half, step = mixed ? 2 : 1;
-  if (!ox_run(g, "a = Slice(x, [0], [%lld], [3], [%lld])", (long long)(mixed ? turned : half),
+  const int64_t half = rotated / 2, from = mixed ? 1 : half, step = mixed ? 2 : 1;
+  if (!ox_run(g, "a = Slice(x, [0], [%lld], [3], [%lld])", (long long)(mixed ? rotated : half),
               (long long)step) ||
-      !ox_run(g, "b = Slice(x, [%lld], [%lld], [3], [%lld])", (long long)from, (long long)turned,
+      !ox_run(g, "b = Slice(x, [%lld], [%lld], [3], [%lld])", (long long)from, (long long)rotated,
               (long long)step) ||
       !angles(g, 1, "cos", half) || !angles(g, 2, "sin", half) || !ox_run(g, "ca = Mul(a, cos)") ||
       !ox_run(g, "sb = Mul(b, sin)") || !ox_run(g, "sa = Mul(a, sin)") ||
@@ -257,7 +257,7 @@ static bool rotate(ox_net *g, int64_t turned, int64_t wide) {
     return false;
   if (mixed) {
     const ox_value *v = ox_made(g, "x");
-    const int64_t shape[] = {ox_extent(v, 0), ox_extent(v, 1), ox_extent(v, 2), turned};
+    const int64_t shape[] = {ox_extent(v, 0), ox_extent(v, 1), ox_extent(v, 2), rotated};
     if (!ox_run(g, "re = Unsqueeze(real, [4])") || !ox_run(g, "im = Unsqueeze(imag, [4])") ||
         !ox_run(g, "pairs = Concat(re, im) axis=4") ||
         !ox_run(g, "both = Reshape(pairs, %s)", ox_list(g, 4, shape)))
@@ -265,8 +265,8 @@ static bool rotate(ox_net *g, int64_t turned, int64_t wide) {
   } else if (!ox_run(g, "both = Concat(real, imag) axis=3")) {
     return false;
   }
-  if (turned == wide) return ox_run(g, "all = Identity(both)");
-  return ox_run(g, "rest = Slice(x, [%lld], [%lld], [3])", (long long)turned, (long long)wide) &&
+  if (rotated == wide) return ox_run(g, "all = Identity(both)");
+  return ox_run(g, "rest = Slice(x, [%lld], [%lld], [3])", (long long)rotated, (long long)wide) &&
          ox_run(g, "all = Concat(both, rest) axis=3");
 }
 
@@ -284,11 +284,11 @@ static bool rotary(ox_net *g) {
                 : !ox_run(g, "x = Reshape($0, %s)", ox_list(g, 4, shape)))
     return false;
   const int64_t wide = ox_extent(ox_made(g, "x"), 3), some = ox_int(g, "rotary_embedding_dim", 0);
-  const int64_t turned = some ? some : wide;
-  if (turned < 2 || turned > wide || turned % 2)
-    return ox_fail(g, TF_E_SHAPE, "%lld of %lld elements in pairs", (long long)turned,
+  const int64_t rotated = some ? some : wide;
+  if (rotated < 2 || rotated > wide || rotated % 2)
+    return ox_fail(g, TF_E_SHAPE, "%lld of %lld elements in pairs", (long long)rotated,
                    (long long)wide);
-  if (!rotate(g, turned, wide)) return false;
+  if (!rotate(g, rotated, wide)) return false;
   if (rank == 4) return ox_run(g, "@0 = Transpose(all) perm=0,2,1,3");
   const int64_t flat[] = {shape[0], shape[1], shape[2] * shape[3]};
   return ox_run(g, "@0 = Reshape(all, %s)", ox_list(g, 3, flat));

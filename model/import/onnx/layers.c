@@ -498,14 +498,15 @@ static bool qlinear_where(ox_net *g) {
  * without these a float */
 static bool qgemm(ox_net *g) {
   const ox_value *a = ox_input(g, 0), *b = ox_input(g, 3);
-  const int64_t turned = ox_int(g, "transB", 0);
+  const int64_t transposed = ox_int(g, "transB", 0);
   if (!a || !b) return false;
   if (ox_float(g, "alpha", 1) != 1 || ox_int(g, "transA", 0))
     return ox_fail(g, TF_E_RANGE, "a factor, or a first operand that is turned, is not known");
   if (a->rank > 0) remark_sums(g, ox_extent(a, a->rank - 1), a, b);
   if (!less_zero(g, 0, 2, "a", OX_T_FLOAT, NULL) ||
-      !less_zero(g, 3, 5, "b", OX_T_FLOAT, turned ? "[-1,1]" : "[1,-1]") ||
-      !ox_run(g, "%s = Gemm(a, b) transB=%lld", ox_has(g, 6) ? "y.0" : "y", (long long)turned) ||
+      !less_zero(g, 3, 5, "b", OX_T_FLOAT, transposed ? "[-1,1]" : "[1,-1]") ||
+      !ox_run(g, "%s = Gemm(a, b) transB=%lld", ox_has(g, 6) ? "y.0" : "y",
+              (long long)transposed) ||
       (ox_has(g, 6) &&
        (!ox_run(g, "c = Cast($6) to=%d", OX_T_FLOAT) || !ox_run(g, "y = Add(y.0, c)"))))
     return false;
@@ -633,7 +634,7 @@ static bool sum_with_zeros(ox_net *g, int rank, bool bias) {
  * none; its attributes stay. */
 static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
   const char *shape = windows ? ox_ones(g, rank, 1, -1) : "[-1]";
-  const int64_t turned = ox_int(g, "transB", 0);
+  const int64_t transposed = ox_int(g, "transB", 0);
   const char *how = ox_word(g, "auto_pad", "NOTSET");
   bool zeros = false;
   if (windows && how && !strcmp(how, "NOTSET") && rank > 2 && !sum_of_zeros(g, &zeros))
@@ -645,7 +646,7 @@ static bool run_in_steps(ox_net *g, bool windows, int rank, bool bias) {
   if (zeros ? !sum_with_zeros(g, rank, bias)
       : windows
           ? !sum_windows(g, bias ? ", bias" : "")
-          : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)turned) ||
+          : !ox_run(g, "%s = Gemm(x, w) transB=%lld", bias ? "y.0" : "y", (long long)transposed) ||
                 (bias && !ox_run(g, "y = Add(y.0, bias)")))
     return false;
   keep_bits(g, "w", 3, 5);

@@ -195,8 +195,8 @@ static bool compare(ox_net *g) {
   points p;
   if (!read_operands(g, &p)) return false;
   if (p.n != 2) return ox_fail(g, TF_E_SHAPE, "two inputs are needed");
-  const bool turned = !strncmp(type, "Greater", 7);
-  return end(g, &p, truth(g, ox_kind_of(type)->call, p.x[turned], p.x[!turned]));
+  const bool swapped = !strncmp(type, "Greater", 7);
+  return end(g, &p, truth(g, ox_kind_of(type)->call, p.x[swapped], p.x[!swapped]));
 }
 
 /* Not, And, Or, Xor of what is 0 or 1. */

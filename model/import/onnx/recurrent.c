@@ -282,7 +282,7 @@ static bool check_attributes(rnn *r) {
 
 /* With layout 1 the batch comes first: the other order is another view. */
 static bool turn_inputs(rnn *r) {
-  static const int turned[] = {1, 0, 2};
+  static const int order[] = {1, 0, 2};
   const int64_t layout = ox_int(r->g, "layout", 0);
   r->batch_first = layout == 1;
   if (layout != 0 && layout != 1)
@@ -292,7 +292,7 @@ static bool turn_inputs(rnn *r) {
     if (!r->has[k]) continue;
     if (r->in[k].rank != 3)
       return ox_fail(r->g, TF_E_RANK, "input %d has %d axes, not 3", k, r->in[k].rank);
-    ox_permute(&r->in[k], turned);
+    ox_permute(&r->in[k], order);
   }
   return true;
 }
@@ -349,9 +349,9 @@ static bool give_last(rnn *r, size_t k, ox_value *last) {
   if (!ox_is_wanted(r->g, k)) return true;
   for (int d = 0; d < r->n_directions; d++)
     if (!ox_reshape(r->g, &last[d], 3, shape)) return false;
-  static const int turned[] = {1, 0, 2};
+  static const int order[] = {1, 0, 2};
   if (!ox_concat(r->g, last, (size_t)r->n_directions, 0, r->g->node->output[k], &out)) return false;
-  if (r->batch_first) ox_permute(&out, turned);
+  if (r->batch_first) ox_permute(&out, order);
   return ox_give(r->g, k, &out);
 }
 
@@ -375,10 +375,10 @@ static bool recurrent(ox_net *g) {
                             r->n_directions > 1 ? part(r, "all") : g->node->output[0], &all[d]))
       return false;
   }
-  static const int turned[] = {2, 0, 1, 3};
+  static const int order[] = {2, 0, 1, 3};
   if (every && !ox_concat(g, all, (size_t)r->n_directions, 1, g->node->output[0], &out))
     return false;
-  if (every && r->batch_first) ox_permute(&out, turned);
+  if (every && r->batch_first) ox_permute(&out, order);
   if (every && !ox_give(g, 0, &out)) return false;
   return give_last(r, 1, h) && (r->cell->step != lstm || give_last(r, 2, c));
 }
