@@ -147,7 +147,7 @@ struct tf_model {
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs:
                           the whole tensor */
   int64_t *rescaled; /* [2 * op] words of a streamed output corrected in every run of the scope, [2
-                       * op + 1] in one run a production */
+                      * op + 1] in one run a production */
   double
       *rescaled_flow; /* [2 * op] the same in the busiest instance of the memory that holds them */
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
