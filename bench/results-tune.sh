@@ -158,7 +158,7 @@ Limits: GRP and DIL cannot reach the goal of 1.5, as *at most* says. T3D with a 
 Four strategies with 6 or 8 trials each share a store, whose fastest kernel is then timed beside the others in turns.
 $(table tuned operators-tuned.csv) Kernels are of an earlier version than above ([figures](results/operators-tuned.csv), [by strategy](results/tune-by.csv)).
 
-So few trials favour random schedules: neighbours of a good schedule often write the same kernel, which is not measured again. First choices are behind in
+First choices are behind in
 orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). They are also behind in ops in turn over a matrix in the
 last-level cache (BCM), and in long rows (VAR).
 
@@ -202,7 +202,7 @@ $(kinds tune-tables-avx2-runs.csv)
 
 - In whole spaces all but plain annealing (\`sa\`) come near the goal; in samples only \`taught\` does, with 31 spaces to learn from. There the model's order
   correlates with times by 0.63 (whole spaces: 0.78), and a step changes most decisions.
-- \`p\` takes every direction, learns nothing, and needs as many kernels as SA + Q: runs end before the network has learnt much. The thesis (figure 4.9) has
+- \`p\` takes every direction, learns nothing, and needs as many kernels as SA + Q. The thesis (figure 4.9) has
   0.28 of P's time over hundreds of measurements.
 - *Limits*: the two constants of \`taught\` were chosen on the samples with AVX2, without MI-LSTM. GMV is missing: all its schedules write one kernel for AVX2.
 

@@ -80,7 +80,7 @@ static void test_counts(void) {
   CHECK_I64(t.odd, 0);
   CHECK_I64(t.wrong_fit, 0);
   CHECK_I64(t.refused, 0);
-  CHECK(t.estimated > 30 && t.less * 20 < t.estimated && t.least > 0.9);
+  CHECK(t.estimated > 30 && t.less * 8 < t.estimated && t.least > 0.9);
 }
 
 /* ---- all tiles whole ------------------------------------------------------------------------ */
