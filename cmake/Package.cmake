@@ -76,7 +76,7 @@ the command tileflow, for programs, and for the Python package of that name.")
 debian_package(development libtileflow-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libtileflow${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libyaml-dev, libsqlite3-dev, libprotobuf-c-dev, libglpk-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libtileflow${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libyaml-dev, libsqlite3-dev, nettle-dev, libprotobuf-c-dev, libglpk-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and what pkg-config and CMake ask for, to build
 programs with libtileflow.")
 include(CPack)

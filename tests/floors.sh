@@ -87,6 +87,7 @@ BEGIN {
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
   foreign["sqlite3.h"] = "base/db sweep tune/store"
+  foreign["nettle/sha2.h"] = "base"
   foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers

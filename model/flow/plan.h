@@ -67,8 +67,8 @@ typedef struct {
   struct tf_reuse_case *classes; /* m-tiles only: the ways in which an entry finds the memory */
   int n_comp;
   tf_comp *comp;
-  uint64_t tied; /* of a node, where borders clip ranges: spatial loops that move those of two
-                    chains above it */
+  uint64_t tied; /* of a node, where borders clip ranges or reads move unlike: spatial loops that
+                    move those of two chains above it */
   bool plain;    /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
 

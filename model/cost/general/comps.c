@@ -204,8 +204,8 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
 }
 
 /* Spatial loops above node n on which the ranges of two chains of temporal loops there depend:
- * where borders clip both, one instance may take more steps of one chain, and another more of the
- * other. */
+ * where borders clip both, or reads that move unlike stretch both, one instance may take more steps
+ * of one chain, and another more of the other. */
 static uint64_t tied_loops(const tf_plan *p, int n) {
   const tf_path *path = &p->path[n];
   uint64_t tied = 0;
@@ -234,7 +234,7 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p) {
   for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
     p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
     if (!fill(a, p, &p->at[i], cancel)) return false;
-    if (p->cuts) p->at[i].tied = tied_loops(&bare, i);
+    if (p->cuts || p->unlike) p->at[i].tied = tied_loops(&bare, i);
   }
   return p->at != NULL;
 }
