@@ -211,14 +211,13 @@ static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
     if (m->partly && m->told_node[n]) continue;
-    const bool uneven = m->plan->cuts || m->ev.parts;
-    for (uint64_t left = uneven ? m->plan->at[n].tied : 0; left; left &= left - 1)
+    for (uint64_t left = m->plan->at[n].tied; left; left &= left - 1)
       m->ev.irregular |= m->ev.trip[m->plan->path[n].loops[__builtin_ctzll(left)]] > 1;
     if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
         !tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
     m->steps[n] = steps.box;
-    m->width[n] = uneven ? tf_border_width(m, n) : width.box;
+    m->width[n] = m->plan->cuts || m->ev.parts ? tf_border_width(m, n) : width.box;
   }
   return true;
 }
