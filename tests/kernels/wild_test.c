@@ -501,7 +501,7 @@ static void maps_alike(session *s, uint64_t seed, long cases) {
   if (ran)
     printf("# maps of sums: %d of %d in tiles, %d of those whose sums are read\n", inside, ran,
            apart);
-  if (apart > 0 || (ran >= 4 && 2 * inside < ran)) s->wrong++;
+  if (apart > 0 || (ran >= 4 && 6 * inside < ran)) s->wrong++;
 }
 
 /* Kinds of cases: names, and what a seed of each has set. */
