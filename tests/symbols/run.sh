@@ -49,7 +49,7 @@ libraries=$(sed -n 's/^Libs.private: //p' "$build/tileflow.pc")
 for library in libtileflow.so libtileflow.a; do
   # shellcheck disable=SC2046,SC2086
   "$cc" -std=c17 -w -Iinclude tests/symbols/plan.c "$dir/own.c" -o "$dir/both" "$build/$library" \
-    $(pkg-config --libs yaml-0.1 sqlite3 libprotobuf-c) $libraries &&
+    $(pkg-config --libs yaml-0.1 sqlite3 nettle libprotobuf-c) $libraries &&
     LD_LIBRARY_PATH=$build "$dir/both" >"$dir/said" && cmp -s "$dir/said" "$dir/expected" && continue
   echo "$library beside a program's own functions:"
   head -n 5 "$dir/said"

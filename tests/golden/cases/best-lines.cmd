@@ -1,6 +1,6 @@
 # Layouts found with the mapping: what is proved holds however tensors lie, value and gap are of the mapping shown.
 sed '/^layout:/,$d' examples/banked.yaml >$OUT/bare.yaml
-said() { python3 -c 'import json, sys; s = json.load(open(sys.argv[1]))["search"]; print(s["method"], s["value"], s["bound"], s["proved"], s["space_proved"], s["stopped_by"], s["layouts"])' $OUT/said.json; }
+said() { sed -n '/^  "search": {/,/^  }/p' $OUT/said.json | grep -E '"(method|value|bound|proved|space_proved|stopped_by|of|evaluations|value_before)":'; }
 tileflow best $OUT/bare.yaml --evals 2000 --json $OUT/said.json -o $OUT/found.yaml | sed '/^DRAM/q'
 said
 tileflow eval $OUT/bare.yaml $OUT/found.yaml | grep '^cycles'
