@@ -328,7 +328,7 @@ static void all_steps(tf_again *a, int k) {
   const int d = a->open[k];
   int first, last;
   span(a, d, &first, &last);
-  for (double before = 1; before <= (first > 0 ? 2 : 1); before++) {
+  for (int before = 1; before <= (first > 0 ? 2 : 1); before++) {
     if (first > last) {
       set_steps(a, d, before, 0, 0);
       next_steps(a, k);
