@@ -20,7 +20,7 @@ tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v) {
                    (double)v->update / up};
 }
 
-void tf_treated_share(struct tf_model *m, int o) {
+void tf_rescaled_share(struct tf_model *m, int o) {
   const double up = instances(m, m->views->server[m->plan->n_slices + o]);
   for (int k = 2 * o; k < 2 * o + 2; k++)
     m->rescaled_flow[k] = (double)m->rescaled[k] / up;

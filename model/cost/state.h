@@ -244,7 +244,7 @@ tf_flow tf_mean_flow(const struct tf_model *m, int i, const tf_move *v);
  * not the busiest only in all of them. */
 tf_flow tf_flow_of(const struct tf_model *m, int i, const tf_entry *e);
 /* Fills rescaled_flow of op o as if all instances had as much; needs rescaled and width. */
-void tf_treated_share(struct tf_model *m, int o);
+void tf_rescaled_share(struct tf_model *m, int o);
 void tf_flow_add(tf_flow *sum, const tf_flow *v);
 /* Room for so many rows, all 0; NULL: out of memory. */
 tf_each *tf_each_new(const struct tf_model *m, int n);

@@ -248,7 +248,7 @@ static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
   if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
-  return m->quick || (tf_count_slices(m) && tf_count_treated(m));
+  return m->quick || (tf_count_slices(m) && tf_count_rescaled(m));
 }
 
 /* The largest that all hold; sets ev->irregular where only the walk can tell. */

@@ -651,7 +651,7 @@ static void share_out(struct tf_model *m) {
   for (int i = 0; i < p->n_slices; i++)
     m->flows[i] = tf_mean_flow(m, i, &m->moves[i]);
   for (int o = 0; o < p->wl->n_ops; o++)
-    tf_treated_share(m, o);
+    tf_rescaled_share(m, o);
   for (int n = 0; n < p->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];
     for (int c = 0; v->n_slices && c < v->n_rows * v->n_legs; c++) {

@@ -260,7 +260,7 @@ static bool class_steps(struct tf_model *m) {
   return true;
 }
 
-bool tf_count_treated(struct tf_model *m) {
+bool tf_count_rescaled(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_slice *s = &p->stream[o];
@@ -269,7 +269,7 @@ bool tf_count_treated(struct tf_model *m) {
     if (!sum_at(m, s, TF_OVER_INSTANCES, 0, &m->rescaled[2 * o]) ||
         !sum_at(m, s, TF_OVER_FIRST, 0, &m->rescaled[2 * o + 1]))
       return false;
-    tf_treated_share(m, o);
+    tf_rescaled_share(m, o);
     const uint64_t still = still_at(m, p->n_slices + o, TF_SERVING);
     if (!m->first_busiest || !still) continue;
     if (!sum_at(m, s, TF_OVER_INSTANCES, still, &each) ||

@@ -11,7 +11,7 @@ bool tf_general_ready(struct tf_model *m);
  * False on overflow. */
 bool tf_count_nodes(struct tf_model *m);
 bool tf_count_slices(struct tf_model *m);
-bool tf_count_treated(struct tf_model *m);
+bool tf_count_rescaled(struct tf_model *m);
 /* Whether several instances may share what a slice moves. */
 bool tf_count_shares(const tf_eval *ev, const tf_slice *s);
 /* What enters slice s in class c of its entries.  False on overflow. */

@@ -353,14 +353,14 @@ static bool count_op(struct tf_model *m, int o) {
   return true;
 }
 
-static bool count_treated(struct tf_model *m, int o) {
+static bool count_rescaled(struct tf_model *m, int o) {
   const tf_slice *s = &m->plan->stream[o];
   tf_piece x;
   fill_piece(m, s, &m->even->stream[o], &x);
   if (!x.small) return false;
   m->rescaled[2 * o] = m->steps[s->node] * x.instances * x.box;
   m->rescaled[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
-  tf_treated_share(m, o);
+  tf_rescaled_share(m, o);
   return true;
 }
 
@@ -404,7 +404,7 @@ bool tf_even_count(struct tf_model *m) {
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)
-    ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
+    ok = count_op(m, o) && (p->stream[o].node < 0 || count_rescaled(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
     if (p->home_scope[z] >= 0) count_home(m, z);
   if (m->each && ok) tf_beside_end(m);

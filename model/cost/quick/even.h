@@ -144,7 +144,7 @@ tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
 bool tf_even_only_split(const tf_even *e, int range);
 /* Allocates the values of one evaluation; false when memory runs out. */
 bool tf_even_room(tf_arena *a, struct tf_model *m);
-/* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to
+/* Fills what tf_count_all, tf_count_rescaled and tf_sizes fill.  False where it does not apply to
  * these trip counts; nothing is changed then. */
 bool tf_even_count(struct tf_model *m);
 /* Whether, for the trip counts, ops and reads that share a spatial loop split ranges of the same

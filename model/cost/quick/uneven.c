@@ -341,7 +341,7 @@ static bool count_op(struct tf_model *m, int o) {
   return all;
 }
 
-static bool count_treated(struct tf_model *m, int o) {
+static bool count_rescaled(struct tf_model *m, int o) {
   const piece x = {&m->plan->stream[o], &m->even->stream[o],
                    &m->uneven->slice[m->plan->n_slices + o]};
   const uint64_t once = x.u->same | x.u->again, still = mean_counts(m) ? 0 : x.u->still[TF_SERVING];
@@ -353,7 +353,7 @@ static bool count_treated(struct tf_model *m, int o) {
     m->rescaled[2 * o + k] = sums.of[at[k]].box;
     m->rescaled_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
   }
-  if (mean_counts(m)) tf_treated_share(m, o);
+  if (mean_counts(m)) tf_rescaled_share(m, o);
   return true;
 }
 
@@ -476,7 +476,7 @@ bool tf_uneven_slices(struct tf_model *m) {
     all &= (m->told[i] = count_tile(m, i)) && size_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     all &= count_op(m, o);
-    if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_treated(m, o);
+    if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_rescaled(m, o);
   }
   all = all && (!p->cuts || cut_sizes(m));
   for (int z = 0; z < p->wl->n_tensors && all; z++)

@@ -260,6 +260,10 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same);
 /* The statement behind the i-th that copies what that, a product, makes, if nobody else touches it;
  * else NULL. */
 const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
+/* Writes the body anew, outside of the loops that warps share: `instead` writes a statement, and
+ * the one that saves what it makes (NULL: none), or returns false, and both stay as they were. */
+void cu_each_with_save(lowering *w, ir_body *b,
+                       bool (*instead)(lowering *w, const ir_stmt *s, const ir_stmt *save));
 /* What it copies holds but these ranges of its op's output. */
 void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
 

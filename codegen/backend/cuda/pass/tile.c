@@ -2,7 +2,8 @@
  * time. */
 #include "codegen/backend/cuda/pass/pass.h"
 
-static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
+static bool cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
+  if (!ir_facts_of(s)->points) return false;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
   ir_range *r = cu_ranges(w, s);
@@ -16,22 +17,23 @@ static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   if (!lower_failed(w)) cu_again(w, s, r);
   if (save && !lower_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
   lower_close(w, outside);
+  return true;
 }
 
-static void all(lowering *w, ir_body *b) {
+void cu_each_with_save(lowering *w, ir_body *b,
+                       bool (*instead)(lowering *w, const ir_stmt *s, const ir_stmt *save)) {
   ir_body new = {0, NULL};
   const lower_mark mark = lower_open(w, &new);
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
-    if (ir_facts_of(s)->points) {
-      const ir_stmt *save = cu_saved_by(w->p, b, i);
-      cut(w, s, save);
+    const ir_stmt *save = cu_saved_by(w->p, b, i);
+    if (instead(w, s, save)) {
       i += save != NULL;
       continue;
     }
     ir_stmt *same = cu_again(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
-      all(w, &same->body);
+      cu_each_with_save(w, &same->body, instead);
   }
   lower_close(w, mark);
   if (!lower_failed(w)) *b = new;
@@ -39,5 +41,5 @@ static void all(lowering *w, ir_body *b) {
 
 void lower_cuda_tile(lowering *w) {
   w->n_lets = 0;
-  all(w, &w->p->body);
+  cu_each_with_save(w, &w->p->body, cut);
 }

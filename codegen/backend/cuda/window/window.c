@@ -116,25 +116,7 @@ static bool nest(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   return true;
 }
 
-static void all(lowering *w, ir_body *b) {
-  ir_body new = {0, NULL};
-  const lower_mark mark = lower_open(w, &new);
-  for (int i = 0; i < b->n && !lower_failed(w); i++) {
-    ir_stmt *s = b->s[i];
-    const ir_stmt *save = cu_saved_by(w->p, b, i);
-    if (nest(w, s, save)) {
-      i += save != NULL;
-      continue;
-    }
-    ir_stmt *same = cu_again(w, s, NULL);
-    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
-      all(w, &same->body);
-  }
-  lower_close(w, mark);
-  if (!lower_failed(w)) *b = new;
-}
-
 void lower_cuda_window(lowering *w) {
   w->n_lets = 0;
-  all(w, &w->p->body);
+  cu_each_with_save(w, &w->p->body, nest);
 }
