@@ -50,7 +50,7 @@ typedef struct {
 } cli_looking;
 
 typedef struct {
-  const char **at;
+  const char **items;
   size_t n;
 } cli_paths;
 

@@ -66,7 +66,7 @@ BEGIN {
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
   room["train"] = 8 # it plans steps
   # kernels tried on a machine: constraints, the space of schedules, what learns, ways to walk it, what was measured
-  room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3; room["tune/rules"] = 7.3
+  room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/strategy"] = 7.3; room["tune/rules"] = 7.3
   room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10; room["cli/page"] = 10.5; room["cli/serve"] = 10.5

@@ -171,7 +171,7 @@ static tf_slope *find_slope(cli_session *s, const bound_options *o) {
                       .budget.time_limit = o->time_limit,
                       .budget.threads = o->threads,
                       .budget.stop = cli_interrupted,
-                      .budget.progress = m.on ? show : NULL,
+                      .budget.progress = m.enabled ? show : NULL,
                       .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);

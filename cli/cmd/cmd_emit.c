@@ -174,7 +174,7 @@ static tf_planner_opts options_of(job *r, const tf_workload *wl) {
                                       .max_evals = o->look.evals,
                                       .time_limit = o->look.time_limit,
                                       .stop = cli_interrupted,
-                                      .progress = r->meter.on ? show : NULL,
+                                      .progress = r->meter.enabled ? show : NULL,
                                       .ctx = r},
                            .n_time = o->measure,
                            .time = time_kernels};
@@ -353,7 +353,7 @@ static cli_status run_network(const emit_options *o) {
                                        .threads = o->look.threads,
                                        .seed = o->look.seed,
                                        .stop = cli_interrupted,
-                                       .progress = meter.on ? show_groups : NULL,
+                                       .progress = meter.enabled ? show_groups : NULL,
                                        .ctx = &meter}};
   const cli_status status = cli_emit_network(&o->in, o->out, &e, &plan);
   cli_meter_end(&meter);

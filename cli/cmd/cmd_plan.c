@@ -93,7 +93,7 @@ static tf_net_plan *find_plan(const plan_options *o, const tf_spec *s, tf_diags 
                                        .threads = o->look.threads,
                                        .seed = o->look.seed,
                                        .stop = cli_interrupted,
-                                       .progress = m.on ? show : NULL,
+                                       .progress = m.enabled ? show : NULL,
                                        .ctx = &m}};
   cli_hold_interrupt(CLI_GRACE);
   tf_net_plan *p = tf_net_plan_of(s->arch, s->workload, &opts, d);

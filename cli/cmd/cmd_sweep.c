@@ -37,7 +37,7 @@ typedef struct {
 static void show(void *ctx, const tf_sweep_progress *p) {
   shown *s = ctx;
   char best[64] = "", front[32] = "", left[32] = "";
-  if (!s->meter.on || (s->meter.last >= 0 && p->seconds - s->meter.last < 0.1)) return;
+  if (!s->meter.enabled || (s->meter.last >= 0 && p->seconds - s->meter.last < 0.1)) return;
   s->meter.last = p->seconds;
   double rate = p->seconds > 0 ? (double)p->found / p->seconds : 0;
   if (isfinite(p->best))
@@ -95,7 +95,7 @@ static cli_status run_sweep(const tf_sweep *sweep, tf_store *store, const sweep_
                         .full = o->full,
                         .time_limit = o->time_limit,
                         .stop = cli_interrupted,
-                        .progress = line.meter.on ? show : NULL,
+                        .progress = line.meter.enabled ? show : NULL,
                         .ctx = &line};
   cli_hold_interrupt(0);
   bool ok = tf_sweep_run(sweep, store, &opts, NULL, d);

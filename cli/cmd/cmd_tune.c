@@ -256,7 +256,7 @@ static tf_tune_opts options_of(job *j) {
       .confirm = confirm,
       .better = j->serve.folder ? better : NULL,
       .stop = cli_interrupted,
-      .progress = j->meter.on ? show : NULL,
+      .progress = j->meter.enabled ? show : NULL,
       .now = now,
       .ctx = j};
 }

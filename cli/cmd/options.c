@@ -271,7 +271,7 @@ static bool read_objective(reader *r, const row *o, const char *value) {
 
 static bool keep_start(reader *r, const row *o, const char *value) {
   cli_paths *p = slot_for(r, o);
-  if (p->at) p->at[p->n++] = value;
+  if (p->items) p->items[p->n++] = value;
   return true;
 }
 
@@ -428,7 +428,7 @@ static bool make_room(reader *r, size_t n) {
     if (o->kind == SEED) memcpy(slot_for(r, o), &seed, sizeof seed);
     if (o->kind == POINT) memcpy(slot_for(r, o), &none, sizeof none);
     if (o->kind == PATHS)
-      ok = (((cli_paths *)slot_for(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
+      ok = (((cli_paths *)slot_for(r, o))->items = calloc(n + 1, sizeof(char *))) && ok;
   }
   return ok;
 }
@@ -455,7 +455,7 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c) {
   if (!in) return;
   for (size_t i = 0; i < c->n_slots; i++)
     if (rows[c->slots[i].option].kind == PATHS)
-      free(((cli_paths *)((char *)a->options + c->slots[i].offset))->at);
+      free(((cli_paths *)((char *)a->options + c->slots[i].offset))->items);
   free(in->files);
   free(in->set);
   free(in);

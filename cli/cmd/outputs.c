@@ -63,7 +63,7 @@ void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags 
     for (size_t k = 0; start && k < start->n; k++)
       if (all[i].option !=
           CLI_MAPPING) /* which may improve the file of --start: that is read first */
-        check_input(&all[i], start->at[k], d);
+        check_input(&all[i], start->items[k], d);
   }
 }
 

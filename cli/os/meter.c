@@ -9,7 +9,9 @@
 
 static const double pause_between = 0.1; /* seconds */
 
-cli_meter cli_meter_new(bool quiet) { return (cli_meter){.on = !quiet && isatty(2), .last = -1}; }
+cli_meter cli_meter_new(bool quiet) {
+  return (cli_meter){.enabled = !quiet && isatty(2), .last = -1};
+}
 
 static void put_line(cli_meter *m, const char *line) {
   m->shown = true;
@@ -38,7 +40,7 @@ void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double bes
 
 void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *more) {
   if (seconds < m->last) m->last = -1; /* the next of several searches */
-  if (!m->on || (m->last >= 0 && seconds - m->last < pause_between)) return;
+  if (!m->enabled || (m->last >= 0 && seconds - m->last < pause_between)) return;
   cli_text t = {0};
   double left = left_of(m, evals, seconds);
   m->last = seconds;
@@ -56,7 +58,7 @@ void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *mor
 void cli_meter_line(cli_meter *m, const char *fmt, ...) {
   char line[160];
   va_list args;
-  if (!m->on) return;
+  if (!m->enabled) return;
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 typedef struct {
-  bool on;           /* stderr is a terminal, and the user did not ask for quiet */
+  bool enabled;      /* stderr is a terminal, and the user did not ask for quiet */
   double bound;      /* proved lower bound */
   double limit;      /* seconds; 0: no limit */
   int64_t max_evals; /* 0: no limit */

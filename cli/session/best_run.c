@@ -30,7 +30,7 @@ static tf_best_result *run_best(cli_session *s, const cli_looking *l, tf_budget 
                              .budget.max_evals = m.max_evals,
                              .budget.time_limit = m.limit,
                              .budget.stop = cli_interrupted,
-                             .budget.progress = m.on ? show : NULL,
+                             .budget.progress = m.enabled ? show : NULL,
                              .budget.ctx = &m};
   *spent = opts.budget;
   cli_hold_interrupt(CLI_GRACE);

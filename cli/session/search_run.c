@@ -57,7 +57,7 @@ static tf_search_result *run_search(cli_session *s, const cli_looking *l, tf_bud
                          .starts = (const tf_tree *const *)s->starts.tree,
                          .n_starts = s->starts.n,
                          .budget.stop = cli_interrupted,
-                         .budget.progress = m.on ? show : NULL,
+                         .budget.progress = m.enabled ? show : NULL,
                          .budget.ctx = &m};
   *spent = opts.budget;
   cli_hold_interrupt(CLI_GRACE);

@@ -102,7 +102,7 @@ static tf_solve_result *run_solve(cli_session *s, const cli_looking *l, const so
                         .budget.time_limit = how->time_limit,
                         .budget.max_evals = how->evals,
                         .budget.stop = cli_interrupted,
-                        .budget.progress = m.on ? show : NULL,
+                        .budget.progress = m.enabled ? show : NULL,
                         .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_solve_result *r = how->by->run(s->spec->arch, s->spec->workload, &opts, d);

@@ -140,7 +140,7 @@ static void read_one(cli_session *s, const char *path) {
 
 cli_status cli_read_starts(cli_session *s, const cli_paths *files) {
   for (size_t i = 0; i < files->n; i++)
-    read_one(s, files->at[i]);
+    read_one(s, files->items[i]);
   if (tf_diags_errors(s->diags) == 0) return CLI_DONE;
   cli_complain(s->diags);
   return CLI_BAD_INPUT;

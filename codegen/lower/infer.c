@@ -48,8 +48,8 @@ static ir_range inferred_range(lowering *w, int o, int k, int n) {
   int d = f->wl->ops[o].dims[k];
   const tf_range_from from = tf_range_source(f, o, d, n);
   switch (from.rule) {
-  case TF_BY_READERS: return lower_demand(w, f->wl->ops[o].out, from.of, n, LOWER_ASKED);
-  case TF_BY_LEADER: return *lower_range(w, from.of, d);
+  case TF_BY_READERS: return lower_demand(w, f->wl->ops[o].out, from.source, n, LOWER_ASKED);
+  case TF_BY_LEADER: return *lower_range(w, from.source, d);
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;
   }

@@ -16,7 +16,7 @@ static int scope_of(const lowering *w, const tf_mask *m) {
   for (int n = 0; n < w->plan->tree->n_nodes; n++) {
     bool all = w->plan->tree->nodes[n].kind == TF_SCOPE;
     for (int k = 0; all && k < w->plan->wl->n_ops; k++)
-      all = !m->in[k] || tf_plan_above(w->plan, n, w->plan->tree->op_node[k]);
+      all = !m->constant_outside[k] || tf_plan_above(w->plan, n, w->plan->tree->op_node[k]);
     if (all) found = n;
   }
   return found;
@@ -25,7 +25,8 @@ static int scope_of(const lowering *w, const tf_mask *m) {
 /* Whether the mask's data can be -inf. */
 static bool holds_infinities(const lowering *w, const tf_mask *m) {
   const ir_type type =
-      w->p->buffers[w->p->buffer_of[w->plan->facts->wl->ops[m->op].reads[m->by].tensor]].type;
+      w->p->buffers[w->p->buffer_of[w->plan->facts->wl->ops[m->op].reads[m->mask_read].tensor]]
+          .type;
   return type == IR_F32 || type == IR_BF16;
 }
 
@@ -52,7 +53,7 @@ void lower_mask_find(lowering *w) {
 static const ir_range *common(lowering *w, int dim) {
   const ir_range *r = NULL;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
-    if (!w->mask.band.in[o]) continue;
+    if (!w->mask.band.constant_outside[o]) continue;
     const ir_range *mine = lower_range(w, o, dim);
     if (r && !lower_same_range(r, mine)) return NULL;
     r = mine;
@@ -61,7 +62,7 @@ static const ir_range *common(lowering *w, int dim) {
 }
 
 static const tf_ref *data_of(const lowering *w) {
-  return &w->plan->facts->wl->ops[w->mask.band.op].reads[w->mask.band.by];
+  return &w->plan->facts->wl->ops[w->mask.band.op].reads[w->mask.band.mask_read];
 }
 
 /* Whether all ops that the mask makes void have one block of rows, and keys *l; *q: of rows, by
@@ -70,7 +71,7 @@ static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
   const tf_mask *m = &w->mask.band;
   *l = common(w, m->l);
   if (!*l || !(*l)->exact) return false;
-  if (m->by < 0) return (*q = common(w, m->q)) && (*q)->never_empty;
+  if (m->mask_read < 0) return (*q = common(w, m->q)) && (*q)->never_empty;
   const tf_ref *ref = data_of(w);
   bool one = true;
   for (int r = 0; r < w->plan->wl->tensors[ref->tensor].rank - 1; r++) {
@@ -83,7 +84,7 @@ static bool block_of(lowering *w, const ir_range **q, const ir_range **l) {
 
 /* The end of those keys that a row of the block sees; by data, of those in l. */
 static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
-  if (w->mask.band.by < 0) return lower_sum(w, "seen", ir_number(w->mask.band.hi), 1, q->hi);
+  if (w->mask.band.mask_read < 0) return lower_sum(w, "seen", ir_number(w->mask.band.hi), 1, q->hi);
   const tf_ref *ref = data_of(w);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank);
@@ -98,9 +99,11 @@ static ir_atom end_of(lowering *w, const ir_range *q, const ir_range *l) {
  */
 static ir_atom limit_of(lowering *w, const ir_range *q, const ir_range *l, int64_t by) {
   const int64_t extent = w->plan->wl->dims[w->mask.band.l].extent;
-  if (w->mask.band.by < 0 ? w->mask.band.hi >= extent : by >= extent) return ir_number(extent);
+  if (w->mask.band.mask_read < 0 ? w->mask.band.hi >= extent : by >= extent)
+    return ir_number(extent);
   ir_atom end = lower_sum(w, "seen", ir_number(by - 1), 1, end_of(w, q, l));
-  if (w->mask.band.by >= 0 || w->mask.band.hi < 0) end = lower_max(w, "seen", end, ir_number(by));
+  if (w->mask.band.mask_read >= 0 || w->mask.band.hi < 0)
+    end = lower_max(w, "seen", end, ir_number(by));
   const ir_atom times = lower_divmod(w, "seen", IR_DIV, end, by);
   return lower_min(w, "seen", ir_number(extent), lower_sum(w, "seen", ir_number(0), by, times));
 }
@@ -160,7 +163,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q, const ir_range *l) {
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.band.in[o]) lower_mask_end(w, o);
+    if (w->mask.band.constant_outside[o]) lower_mask_end(w, o);
   lower_infer(w, n); /* the ranges of producers */
 }
 
@@ -173,7 +176,7 @@ static bool streams(const lowering *w, int n, bool *none) {
   *none = true;
   for (int o = 0; o < w->plan->wl->n_ops; o++) {
     const tf_op *op = &w->plan->wl->ops[o];
-    if (!w->mask.band.in[o]) continue;
+    if (!w->mask.band.constant_outside[o]) continue;
     *none &= w->plan->stream_scope[o] < 0;
     if (tf_out_rank(op, w->mask.band.l) < 0) all &= w->plan->stream_scope[o] == n;
   }
@@ -191,7 +194,7 @@ static bool all_void(lowering *w, int n) {
     for (int c = 0; c < z->n_consumers; c++)
       fed &= void_of[z->consumers[c]] &&
              tf_plan_above(w->plan, n, w->plan->tree->op_node[z->consumers[c]]);
-    void_of[o] = w->mask.band.in[o] || fed;
+    void_of[o] = w->mask.band.constant_outside[o] || fed;
     all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
   }
   return all && !lower_failed(w);
@@ -202,7 +205,7 @@ static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l)
   if (l->lo.var < 0 || extent % l->most != 0 || !all_void(w, n)) return;
   w->mask.visible = *l;
   w->mask.visible.never_empty = w->mask.visible.exact = false;
-  if (w->mask.band.by >= 0) {
+  if (w->mask.band.mask_read >= 0) {
     w->mask.visible.hi = lower_max(w, "seen", end_of(w, q, l), ir_number(1));
     w->mask.first = ir_number(0);
   } else {
@@ -228,7 +231,7 @@ lower_mark lower_mask_visit(lowering *w, int n) {
 }
 
 bool lower_mask_streams(const lowering *w, int o, int dim) {
-  return w->mask.streaming && w->mask.band.in[o] && dim == w->mask.band.l;
+  return w->mask.streaming && w->mask.band.constant_outside[o] && dim == w->mask.band.l;
 }
 
 ir_atom lower_mask_fresh(lowering *w, int o, int dim, ir_atom lo) {

@@ -16,7 +16,7 @@ void lower_mask_end(lowering *w, int o) {
 void lower_mask_infer(lowering *w, int o) {
   if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.band.l) < 0) return;
   ir_range *r = lower_range(w, o, w->mask.band.l);
-  if (w->mask.band.in[o])
+  if (w->mask.band.constant_outside[o])
     lower_mask_end(w, o);
   else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
     *r = w->mask.few;

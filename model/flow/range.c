@@ -199,8 +199,8 @@ static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t
   const tf_range_from from = tf_range_source(p->facts, o, d, n);
   switch (from.rule) {
   case TF_BY_LOOPS: return led(ev, o, d, n, dg);
-  case TF_BY_READERS: return demanded(ev, o, from.of, n, dg);
-  case TF_BY_LEADER: return dim_range(ev, from.of, d, n, dg);
+  case TF_BY_READERS: return demanded(ev, o, from.source, n, dg);
+  case TF_BY_LEADER: return dim_range(ev, from.source, d, n, dg);
   case TF_BY_EXTENT: break;
   }
   return (tf_ival){0, p->wl->dims[d].extent};
@@ -336,8 +336,8 @@ static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
   case TF_BY_LOOPS: return led_mask(p, o, d, n);
   case TF_BY_READERS:
     if (p->made_mask[o] && n == p->home_scope[p->wl->ops[o].out]) return p->made_mask[o];
-    return demand_mask(p, o, from.of, n);
-  case TF_BY_LEADER: return dim_mask(p, from.of, d, n);
+    return demand_mask(p, o, from.source, n);
+  case TF_BY_LEADER: return dim_mask(p, from.source, d, n);
   case TF_BY_EXTENT: break;
   }
   return 0;
@@ -423,8 +423,8 @@ static tf_range_shift found_shift(const tf_plan *p, int o, int d, int n, int k) 
   const tf_range_from from = tf_range_source(p->facts, o, d, n);
   switch (from.rule) {
   case TF_BY_LOOPS: return led_shift(p, o, d, n, k);
-  case TF_BY_READERS: return demand_shift(p, o, from.of, n, k);
-  case TF_BY_LEADER: return dim_shift(p, from.of, d, n, k);
+  case TF_BY_READERS: return demand_shift(p, o, from.source, n, k);
+  case TF_BY_LEADER: return dim_shift(p, from.source, d, n, k);
   case TF_BY_EXTENT: break;
   }
   return (tf_range_shift){0, false};

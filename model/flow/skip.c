@@ -257,8 +257,8 @@ static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t 
   const int up = p->tree->nodes[p->lead[o]].parent;
   const tf_range_from from = tf_range_source(p->facts, o, d, n);
   tf_skip_box v = {{0, p->wl->dims[d].extent}, p->wl->dims[d].extent, 0};
-  if (from.rule == TF_BY_READERS) return asked_below(ev, o, from.of, n, dg);
-  if (from.rule == TF_BY_LEADER) return box_of(ev, from.of, d, n, dg);
+  if (from.rule == TF_BY_READERS) return asked_below(ev, o, from.source, n, dg);
+  if (from.rule == TF_BY_LEADER) return box_of(ev, from.source, d, n, dg);
   if (from.rule == TF_BY_EXTENT) return v;
   if (up >= 0) v = box_of(ev, o, d, up, dg);
   for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++) {

@@ -27,7 +27,7 @@ static const tf_key *next_told(const tf_table *t, const char **told) {
 }
 
 static bool is_told(const tf_table *t, const tf_key *k) {
-  const char *told = t->told;
+  const char *told = t->identity_order;
   for (const tf_key *one = next_told(t, &told); one; one = next_told(t, &told))
     if (one == k) return true;
   return false;
@@ -36,7 +36,7 @@ static bool is_told(const tf_table *t, const tf_key *k) {
 /* Rows that `told` does not name are silent where they are as usual: a log from before they were
  * there still holds. */
 void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
-  const char *told = t->told;
+  const char *told = t->identity_order;
   for (const tf_key *k = next_told(t, &told); k; k = next_told(t, &told))
     field(out, k, s);
   for (size_t i = 0; i < t->n; i++) {

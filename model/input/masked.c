@@ -97,8 +97,8 @@ static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
 
 /* Whether a point counts by its coordinate along that dim, among others. */
 static bool is_of(const tf_workload *wl, const tf_mask *m, int dim) {
-  if (m->by < 0) return dim == m->l || dim == m->q;
-  const tf_ref *ref = &wl->ops[m->op].reads[m->by];
+  if (m->mask_read < 0) return dim == m->l || dim == m->q;
+  const tf_ref *ref = &wl->ops[m->op].reads[m->mask_read];
   bool any = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
     any |= tf_index_coef(&ref->index[r], dim) != 0;
@@ -144,7 +144,7 @@ static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, co
     v[i] = e->what == TF_X_NUMBER ? e->number : NAN;
     if (e->what == TF_X_READ && at_point(wl, &op->reads[e->ref], m))
       v[i] = value[op->reads[e->ref].tensor];
-    if (e->what == TF_X_READ && op == &wl->ops[m->op] && e->ref == m->by) v[i] = -INFINITY;
+    if (e->what == TF_X_READ && op == &wl->ops[m->op] && e->ref == m->mask_read) v[i] = -INFINITY;
     if (e->what == TF_X_CALL) v[i] = known_call(e->call, a, b);
   }
   return v[op->n_expr - 1];
@@ -177,7 +177,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   for (int z = 0; z < wl->n_tensors; z++)
     value[z] = NAN;
   for (int o = 0; o < wl->n_ops; o++)
-    m->in[o] = o == m->op;
+    m->constant_outside[o] = o == m->op;
   value[wl->ops[m->op].out] = -INFINITY;
   for (int i = 0; i < wl->n_ops; i++) {
     const int o = wl->topo[i];
@@ -185,7 +185,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
     if (o == m->op || !reads_known(op, value)) continue;
     const double v = known(wl, op, m, value);
     if (isnan(v) || !has_rows(wl, op, m)) return false;
-    m->in[o] = true;
+    m->constant_outside[o] = true;
     if (op->reduce == TF_ASSIGN)
       value[op->out] = v;
     else if (tf_out_rank(op, m->l) >= 0 || v != identity(op->reduce))
@@ -215,7 +215,7 @@ static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
 /* Adds the ops whose outputs, at these points, are only read by such ops. */
 static void find_vain(const tf_workload *wl, tf_mask *m) {
   for (int i = wl->n_ops - 1; i >= 0; i--)
-    m->fully_masked[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
+    m->fully_masked[wl->topo[i]] = m->constant_outside[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
 }
 
 /* Whether every index from `one` on has one of those from `other` on in the band. */
@@ -235,7 +235,7 @@ bool tf_mask_l_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  *m = (tf_mask){.op = o, .by = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
+  *m = (tf_mask){.op = o, .mask_read = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
   if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL ||
       root->call != TF_K_SELECT)
     return false;
@@ -244,18 +244,18 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   find_band(op, root->arg[0], false, m);
   if (m->l < 0) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
-  m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->constant_outside = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   m->fully_masked = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   if (tf_arena_failed(arena)) return false;
   bool fit = fits(wl, m, value);
   if (!fit) {
     *m = (tf_mask){.op = o,
-                   .by = -1,
+                   .mask_read = -1,
                    .l = m->q,
                    .q = m->l,
                    .lo = -m->hi,
                    .hi = -m->lo,
-                   .in = m->in,
+                   .constant_outside = m->constant_outside,
                    .fully_masked = m->fully_masked};
     fit = fits(wl, m, value);
   }
@@ -286,13 +286,13 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   if (op->reduce != TF_ASSIGN) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   *m = (tf_mask){.op = o, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
-  m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->constant_outside = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   m->fully_masked = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   if (tf_arena_failed(arena)) return false;
-  for (m->by = 0; m->by < op->n_reads; m->by++) {
+  for (m->mask_read = 0; m->mask_read < op->n_reads; m->mask_read++) {
     for (int z = 0; z < wl->n_tensors; z++)
       value[z] = NAN;
-    if (is_by_dims(wl, &op->reads[m->by], m) && known(wl, op, m, value) == -INFINITY &&
+    if (is_by_dims(wl, &op->reads[m->mask_read], m) && known(wl, op, m, value) == -INFINITY &&
         fits(wl, m, value))
       return true;
   }

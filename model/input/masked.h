@@ -11,13 +11,13 @@
  * absolute value TF_MASK_FAR or more means none. */
 #define TF_MASK_FAR (INT64_MAX / 4)
 typedef struct {
-  int op;   /* the op whose value is -inf elsewhere */
-  int by;   /* its read of the input that holds -inf there; -1: positions decide */
-  int l, q; /* by data: l is along the input's last rank, q -1, as rows may be along any of its
-               others */
+  int op;        /* the op whose value is -inf elsewhere */
+  int mask_read; /* its read of the input that holds -inf there; -1: positions decide */
+  int l, q;      /* by data: l is along the input's last rank, q -1, as rows may be along any of its
+                    others */
   int64_t lo, hi;
-  bool *in; /* [op] its values elsewhere are constants that are not needed: no such point has to be
-               run */
+  bool *constant_outside; /* [op] its values elsewhere are constants that are not needed: no such
+               point has to be run */
   bool *fully_masked; /* [op] the same, or its values elsewhere are only read, at the same point, by
                  such ops: these points need not be run either */
 } tf_mask;

@@ -279,8 +279,8 @@ static int find_form(found *q, int o, int i, int n) {
   case TF_BY_LOOPS: return led_form(q, o, i, n);
   case TF_BY_READERS: return read_form(q, o, i, n);
   case TF_BY_LEADER: {
-    const int slot = tf_dim_slot(f, from.of, f->wl->ops[o].dims[i]);
-    return slot < 0 ? NO_FORM : form_at(q, from.of, slot, n);
+    const int slot = tf_dim_slot(f, from.source, f->wl->ops[o].dims[i]);
+    return slot < 0 ? NO_FORM : form_at(q, from.source, slot, n);
   }
   case TF_BY_EXTENT: break;
   }

@@ -80,7 +80,7 @@ typedef struct {
     TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: the range of op `of` */
     TF_BY_EXTENT   /* reduced otherwise: the whole extent */
   } rule;
-  int of;
+  int source;
 } tf_range_from;
 
 /* For dim d of op o on entry to node n. */

@@ -97,8 +97,8 @@ static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
     if (r->shift) demanded_shift(r, o, i, n);
     return demanded(r, o, i, n);
   case TF_BY_LEADER: {
-    int slot = tf_dim_slot(f, source.of, d),
-        from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
+    int slot = tf_dim_slot(f, source.source, d),
+        from = slot >= 0 ? f->dim_from[source.source] + slot : f->dim_from[o] + i;
     if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
     return r->range[from];
   }

@@ -39,7 +39,7 @@ static int followed(const tf_facts *f, int scope, int o, int i) {
   int dim = f->wl->ops[o].dims[i];
   const tf_range_from from = tf_range_source(f, o, dim, scope);
   if (from.rule != TF_BY_LEADER) return -1;
-  int slot = tf_slot_of(f, from.of, dim);
+  int slot = tf_slot_of(f, from.source, dim);
   return slot >= 0 ? slot : f->dim_from[o] + i;
 }
 

@@ -93,7 +93,7 @@ static void add_inferred(tf_space_build *b, tf_probe *p, int o, int n) {
   for (int i = 0; i < f->wl->ops[o].n_dims && !b->bad; i++) {
     const int dim = f->wl->ops[o].dims[i], slot = f->dim_from[o] + i;
     const tf_range_from source = tf_range_source(f, o, dim, n);
-    const int of = source.rule == TF_BY_LEADER ? tf_slot_of(f, source.of, dim) : -1;
+    const int of = source.rule == TF_BY_LEADER ? tf_slot_of(f, source.source, dim) : -1;
     if (source.rule == TF_BY_READERS) add_hull(b, p, o, i, n);
     if (of >= 0) add_step(b, p, (step){.kind = COPY, .slot = slot, .from = of, .depth = p->depth});
   }

@@ -19,7 +19,7 @@ static void mask(const tf_workload *wl, double **data) {
   tf_mask m;
   for (int o = 0; a && o < wl->n_ops; o++) {
     if (!tf_mask_added(wl, o, a, &m)) continue;
-    const int z = wl->ops[o].reads[m.by].tensor;
+    const int z = wl->ops[o].reads[m.mask_read].tensor;
     const int64_t row = wl->tensors[z].extent[wl->tensors[z].rank - 1];
     for (int64_t i = 0; i < whole_words(&wl->tensors[z]); i++)
       if (i % row >= (i / row * 7 + 3) % (row + 1) || i % 5 == 2) data[z][i] = -INFINITY;

@@ -13,7 +13,7 @@
 #include "tune/learn/ridge.h"
 #include "tune/learn/trees.h"
 #include "tune/store/tune_store.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 static const char spec_text[] = "architecture:\n  memories:\n  - {name: DRAM}\n"
                                 "  - {name: L2, capacity: 600}\n  - {name: L1, capacity: 120}\n"

@@ -35,7 +35,7 @@
 #include "search/strategy/strategy.h"
 #include "tileflow/tileflow.h"
 #include "tune/run/confirm.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 enum {
   WAYS = 7,

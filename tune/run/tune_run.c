@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "tileflow/tree.h"
 #include "tune/run/confirm.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 enum { BATCH = 4, BATCH_MOST = 64 };
 

@@ -189,8 +189,8 @@ static int64_t dim_shift(question *q, int o, int d, int n) {
   if (!q->agree) return 0;
   switch (from.rule) {
   case TF_BY_LOOPS: return led_shift(q, o, d, n);
-  case TF_BY_READERS: return demand_shift(q, o, from.of, n);
-  case TF_BY_LEADER: return dim_shift(q, from.of, d, n);
+  case TF_BY_READERS: return demand_shift(q, o, from.source, n);
+  case TF_BY_LEADER: return dim_shift(q, from.source, d, n);
   case TF_BY_EXTENT: break;
   }
   return 0;

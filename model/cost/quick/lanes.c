@@ -527,8 +527,8 @@ static met met_found(tf_lanes *w, int o, int d, int n) {
   const tf_range_from from = tf_range_source(w->p->facts, o, d, n);
   switch (from.rule) {
   case TF_BY_LOOPS: return led(w, o, d, n);
-  case TF_BY_READERS: return demanded(w, o, from.of, n);
-  case TF_BY_LEADER: return met_of(w, from.of, d, n);
+  case TF_BY_READERS: return demanded(w, o, from.source, n);
+  case TF_BY_LEADER: return met_of(w, from.source, d, n);
   case TF_BY_EXTENT: break;
   }
   return met_new(w, tf_l_int(w, 0), tf_l_int(w, w->p->wl->dims[d].extent));

@@ -267,8 +267,8 @@ static int found_range(tf_even_maker *k, int o, int d, int n) {
   const tf_range_from from = tf_range_source(k->p->facts, o, d, n);
   switch (from.rule) {
   case TF_BY_LOOPS: return led(k, o, d, n);
-  case TF_BY_READERS: return demanded(k, o, from.of, n);
-  case TF_BY_LEADER: return tf_even_range_at(k, from.of, d, n);
+  case TF_BY_READERS: return demanded(k, o, from.source, n);
+  case TF_BY_LEADER: return tf_even_range_at(k, from.source, d, n);
   case TF_BY_EXTENT: break;
   }
   return whole(k, d);

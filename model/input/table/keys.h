@@ -78,7 +78,7 @@ typedef struct {
   const char *what; /* "a memory" */
   const tf_key *keys;
   size_t n;
-  const char *told; /* fields in the order of an identity, "a b c"; others follow
+  const char *identity_order; /* fields in the order of an identity, "a b c"; others follow
                        where not as usual */
 } tf_table;
 

@@ -341,7 +341,7 @@ static bool is_mask(const c_package *k, int z) {
   for (int i = 0; i < t->n_consumers && all; i++) {
     const int o = t->consumers[i];
     tf_mask m;
-    all = tf_mask_added(wl, o, k->p->arena, &m) && wl->ops[o].reads[m.by].tensor == z;
+    all = tf_mask_added(wl, o, k->p->arena, &m) && wl->ops[o].reads[m.mask_read].tensor == z;
   }
   return all;
 }

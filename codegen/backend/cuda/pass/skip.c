@@ -29,7 +29,7 @@ static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask 
   const ir_stmt *mask = NULL;
   for (int i = 0; i < loop->body.n; i++) {
     const ir_stmt *s = loop->body.s[i];
-    if (s->kind == IR_NEST && !m->in[s->op] && !m->fully_masked[s->op]) return NULL;
+    if (s->kind == IR_NEST && !m->constant_outside[s->op] && !m->fully_masked[s->op]) return NULL;
     if (s->kind == IR_NEST && s->op == m->op) mask = s;
   }
   const bool has = mask && lower_find_dim(op_of(p, mask), m->q) >= 0 &&

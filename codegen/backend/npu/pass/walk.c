@@ -22,7 +22,7 @@ static bool is_left_out(const npu_build *b, int n) {
   const tf_skips *k = b->p->skips;
   if (!k || !k->node[n].may) return false;
   for (int o = 0; o < workload(b)->n_ops; o++)
-    if ((k->mask.in[o] || k->mask.fully_masked[o]) &&
+    if ((k->mask.constant_outside[o] || k->mask.fully_masked[o]) &&
         !tf_plan_above(b->p, n, b->p->tree->op_node[o]))
       return false;
   return tf_skip_out(&b->ev, n, b->cur);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tune/learn/perceptron.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 /* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for;
  * LIKELY: the best of them, whose kernels are asked for; TAUGHT: steps of

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tune/learn/trees.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 enum { FIRST = 8, POPULATION = 64, GENERATIONS = 4, TOP = 16, SELECT = 8 };
 static const double epsilon = 0.25; /* share of the rows proposed at random */

@@ -1,8 +1,8 @@
 /* Strategies over a space of schedules whose costs are measurements, with the ask-and-tell
  * interface.  They know the space and the model's predictions, and use only their own random
  * numbers, so that a log replays them. */
-#ifndef TUNE_WAY_WAY_H
-#define TUNE_WAY_WAY_H
+#ifndef TUNE_STRATEGY_TUNE_STRATEGY_H
+#define TUNE_STRATEGY_TUNE_STRATEGY_H
 #include "tune/learn/lesson.h"
 #include "tune/space/schedules.h"
 
@@ -41,7 +41,7 @@ extern const tune_strategy tune_strategy_random, tune_strategy_model, tune_strat
 const tune_strategy *tune_strategy_at(int k);
 const tune_strategy *tune_strategy_named(const char *name);
 
-/* ---- for the ways: common.c (their table: ways.c) ---- */
+/* ---- for the strategies: common.c (their table: tune_strategies.c) ---- */
 /* Whether the row is new and fits; then it counts as asked for. */
 bool tune_take(tune_context *w, const int32_t *row);
 bool tune_new(const tune_context *w, const int32_t *row);

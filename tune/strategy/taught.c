@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tune/learn/ridge.h"
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 enum { F = LESSON_FEATURES, KEPT = 96, FILLS = 3 };
 static const double penalty = 100,

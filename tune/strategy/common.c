@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 static size_t width(const tune_context *w) { return (size_t)w->s->space.n; }
 

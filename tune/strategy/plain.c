@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/way/way.h"
+#include "tune/strategy/tune_strategy.h"
 
 /* ---- random ---------------------------------------------------------------------------------- */
 static void *make_random(tune_context *w) { return w; }
