@@ -1,4 +1,5 @@
-/* Solver, then search, one certificate. */
+/* Runs the exact solver, then the heuristic search, on one budget; returns the better mapping with
+ * the lower bound that the solver proved. */
 #include "tileflow/best.h"
 
 #include <math.h>
@@ -11,19 +12,20 @@
 #include "tileflow/search.h"
 #include "tileflow/tree.h"
 
-/* The part of the budget that the solver may take; most effort of one of the search's evaluations,
- * on average; ops of which the number of evaluations is meant; evaluations of the formulas, where
- * the solver finds nothing. */
+/* PART_OF_SOLVER: the solver may take one part in so many of the budget.  EFFORT_EACH: most effort
+ * of an evaluation of the search, on average.  OPS_FOR_THESE: TF_BEST_EVALS is meant for so many
+ * ops.  EVALS_OF_FORMULAS: evaluations of the closed-form solver, where the exact one finds
+ * nothing. */
 enum { PART_OF_SOLVER = 2, EFFORT_EACH = 4, OPS_FOR_THESE = 3, EVALS_OF_FORMULAS = 2000 };
-/* Values this near are the same, up to rounding. */
+/* Values that differ by less are equal: rounding. */
 #define SAME 1e-12
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_best_opts *o;
-  int64_t evals; /* of all; 0: the clock alone ends it */
-  tf_budget_clock watch;
+  int64_t evals; /* of the whole run; 0: the clock alone ends it */
+  tf_budget_clock clock;
   tf_best_result *r;
 } finder;
 
@@ -33,14 +35,14 @@ static bool stop(void *ctx) {
   return v->o->budget.stop(v->o->budget.ctx);
 }
 
-/* What solver or search reports of itself, with what was known before. */
+/* Passes on the progress of solver or search, with what the run spent and found before. */
 static void progress(void *ctx, const tf_progress *p) {
   const finder *v = ctx;
   tf_progress all = *p;
   all.evals += v->r->evals;
   all.best = fmin(all.best, v->r->value);
   all.bound = fmax(all.bound, v->r->bound);
-  tf_clock_report(&v->watch, all);
+  tf_clock_report(&v->clock, all);
 }
 
 static tf_budget part(finder *v, int64_t evals, double seconds) {
@@ -56,7 +58,7 @@ static tf_budget part(finder *v, int64_t evals, double seconds) {
 
 static bool better(double value, double than) { return value < than * (1 - SAME); }
 
-/* Makes the tree the best; takes it over. */
+/* Makes the tree the best; takes ownership of it. */
 static void keep_best(tf_best_result *r, tf_tree **tree, double value, const tf_figures *f,
                       const char *method) {
   tf_tree_free(r->tree);
@@ -84,7 +86,8 @@ static bool take_starts(finder *v) {
 }
 
 /* ---- the solver ----------------------------------------------------------------------------- */
-/* What the solver says of its space holds whoever finds the mapping. */
+/* Takes the solver's bounds, which hold for the space whichever method finds the mapping, and its
+ * mapping if it is better. */
 static void take_solved(finder *v, tf_solve_result *s) {
   tf_best_result *r = v->r;
   r->space = true;
@@ -101,8 +104,8 @@ static void take_solved(finder *v, tf_solve_result *s) {
   }
 }
 
-/* Where the solver finds nothing the formulas may: of extents past what a search takes they alone
- * do. */
+/* Tries the closed-form solver where the exact one finds nothing: with extents beyond what a search
+ * takes, it is the only one that can. */
 static void take_formulas(finder *v) {
   const tf_solve_opts so = {
       .objective = v->o->objective,
@@ -118,7 +121,7 @@ static void take_formulas(finder *v) {
   tf_diags_free(d);
 }
 
-/* What cannot be solved can still be searched: the solver's errors are none of ours. */
+/* Runs the exact solver.  Its errors are dropped: what cannot be solved can still be searched. */
 static void solve(finder *v) {
   const tf_solve_opts so = {
       .objective = v->o->objective,
@@ -134,7 +137,7 @@ static void solve(finder *v) {
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
-/* All starts, and the best so far where that is none of them.  NULL: out of memory. */
+/* All starts, and the incumbent where that is none of them.  NULL: out of memory. */
 static const tf_tree **starts_of(const finder *v, int *n) {
   const tf_tree **all = malloc(((size_t)v->o->n_starts + 1) * sizeof *all);
   *n = 0;
@@ -187,7 +190,7 @@ static void prove(tf_best_result *r) {
 }
 
 static bool run(finder *v, tf_diags *d) {
-  const tf_budget_clock *w = &v->watch;
+  const tf_budget_clock *w = &v->clock;
   tf_best_result *r = v->r;
   const double limit = v->o->budget.time_limit;
   if (!take_starts(v)) return tf_out_of_memory(d);
@@ -215,7 +218,7 @@ tf_best_result *tf_best_find(const tf_arch *arch, const tf_workload *wl, const t
     tf_out_of_memory(d);
     return NULL;
   }
-  tf_clock_begin(&v.watch, &o->budget);
+  tf_clock_begin(&v.clock, &o->budget);
   v.r->value = INFINITY;
   v.r->start = -1;
   v.r->bound = tf_bounds_value(o->objective, &bounds, arch);

@@ -1,5 +1,5 @@
-/* How tensors lie best in memories with lines, for one mapping: tensor by tensor, as long as a
- * change is better. */
+/* Chooses layouts of tensors in memories with lines, for one mapping: coordinate descent, tensor by
+ * tensor, until no change improves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@
 enum { RANKS = 16, ALL_ORDERS = 4, MOST_EVALS = 4000, MOST_WALKED = 200000, MOST_ROUNDS = 4 };
 
 typedef struct {
-  tf_layouts_result r; /* first: what is handed out is in front of the rest */
+  tf_layouts_result r; /* first: the rest is hidden from the caller */
   tf_arena *arena;
   tf_model *model;
-  double edp;    /* of the best so far: where the objective is the same */
-  int64_t spent; /* evaluations; one by a walk counts as several */
+  double edp;    /* of the best so far: breaks ties of the objective */
+  int64_t spent; /* evaluations; one that walks counts as several */
   tf_layouts_limits most;
 } finder;
 
@@ -29,7 +29,7 @@ static bool own_parts(finder *f, tf_laid *l) {
   return l->parts != NULL;
 }
 
-/* The machine with lists of its own, each with room for all tensors. */
+/* A copy of the machine whose lists of layouts have room for all tensors. */
 static bool own_machine(finder *f, const tf_arch *a, const tf_workload *wl) {
   tf_arch *mine = TF_NEW(f->arena, tf_arch);
   if (!mine) return false;
@@ -49,7 +49,7 @@ static bool own_machine(finder *f, const tf_arch *a, const tf_workload *wl) {
   return mine->memories != NULL;
 }
 
-static bool counts(finder *f, double *value, double *edp) {
+static bool evaluate(finder *f, double *value, double *edp) {
   tf_result r;
   const bool counted = tf_model_eval(f->model, NULL, &r);
   f->r.evals++;
@@ -72,7 +72,7 @@ static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   double value, edp;
   if (spent(f) || (f->most.clock && tf_clock_over(f->most.clock))) return false;
   *at = *l;
-  if (counts(f, &value, &edp) &&
+  if (evaluate(f, &value, &edp) &&
       (less(value, f->r.value) || (!less(f->r.value, value) && less(edp, f->edp)))) {
     tf_laid_part *parts = TF_ARRAY(f->arena, tf_laid_part, (size_t)l->n + 1);
     if (parts) {
@@ -87,8 +87,8 @@ static bool try_one(finder *f, tf_laid *at, const tf_laid *l) {
   return false;
 }
 
-/* An order of ranks as it is, and with the fastest cut by powers of two up to a line, its quotient
- * further out. */
+/* Tries an order of ranks as it is, and with its fastest rank cut by powers of two up to a line,
+ * the quotient further out. */
 static bool try_order(finder *f, const tf_memory *m, const tf_tensor *z, tf_laid *at,
                       const int *order) {
   const int last = order[z->rank - 1];
@@ -110,7 +110,7 @@ static bool try_order(finder *f, const tf_memory *m, const tf_tensor *z, tf_laid
   return better;
 }
 
-/* The next order, in the order of a dictionary; false after the last. */
+/* The lexicographically next order; false after the last. */
 static bool next_order(int *order, int n) {
   int i = n - 2, k = n - 1;
   while (i >= 0 && order[i] > order[i + 1])
@@ -129,7 +129,7 @@ static bool next_order(int *order, int n) {
   return true;
 }
 
-/* All orders of few ranks; of many, each rank as the fastest. */
+/* Tries all orders of few ranks; of many ranks, each as the fastest. */
 static bool try_tensor(finder *f, const tf_memory *m, const tf_tensor *z, tf_laid *at) {
   int order[RANKS];
   bool better = false;
@@ -158,8 +158,8 @@ static tf_laid *laid_at(tf_memory *m, const tf_tensor *z) {
   return NULL;
 }
 
-/* Tries the tensor; if it has no layout yet, one is added, and taken back where nothing is better.
- */
+/* Tries the tensor.  If it has no layout yet, one is added, and removed again if nothing is
+ * better. */
 static bool try_in(finder *f, tf_memory *m, const tf_tensor *z) {
   tf_laid *at = laid_at(m, z);
   if (at) return try_tensor(f, m, z, at);
@@ -202,7 +202,7 @@ tf_layouts_result *tf_layouts_within(const tf_tree *tree, const tf_arch *arch,
   }
   tf_model_walk_limit(f->model, MOST_WALKED);
   const double start = tf_now();
-  if (counts(f, &f->r.value, &f->edp)) {
+  if (evaluate(f, &f->r.value, &f->edp)) {
     f->r.before = f->r.value;
     improve(f);
   }

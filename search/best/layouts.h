@@ -1,4 +1,5 @@
-/* What the choice of layouts for one mapping shares with that of layouts and mapping. */
+/* Interface between the choice of layouts for one mapping (layouts.c) and the joint choice of
+ * layouts and mapping (layouts_search.c). */
 #ifndef SEARCH_BEST_LAYOUTS_H
 #define SEARCH_BEST_LAYOUTS_H
 #include "search/common/budget_clock.h"
@@ -10,12 +11,12 @@ typedef struct {
   tf_budget_clock *clock;
 } tf_layouts_limits;
 
-/* As tf_layouts_best, on a machine that is the tree's but for layouts and lines, with so many
- * evaluations at most, of which one by a walk counts as several, until the clock (or NULL) is over;
- * how many these were. */
+/* As tf_layouts_best, on a machine that differs from the tree's in layouts and lines only, with at
+ * most limits->evals evaluations, of which one that walks counts as several, until the clock (or
+ * NULL) is over.  tf_layouts_spent: how many it used. */
 tf_layouts_result *tf_layouts_within(const tf_tree *tree, const tf_arch *arch,
                                      const tf_layouts_limits *limits, tf_diags *d);
 int64_t tf_layouts_spent(const tf_layouts_result *r);
-/* Whether a is better than b, or as good and of less energy times delay. */
+/* Whether a is better than b: by the objective, then by EDP. */
 bool tf_layouts_better(const tf_layouts_result *a, const tf_layouts_result *b);
 #endif

@@ -1,6 +1,6 @@
-/* Mapping and layouts found together: mappings that are good whatever tensors lie like are laid
- * out, and the best is the start of a search on the machine with its layouts; and so on while that
- * finds a better one. */
+/* Chooses mapping and layouts together, by alternation: a search on the machine without lines gives
+ * mappings, each gets its best layouts, and the best of these starts a search on the machine with
+ * its layouts; repeated while that improves. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,20 +11,20 @@
 #include "tileflow/tree.h"
 
 enum {
-  KEEP = 8,   /* mappings of one search that are laid out */
-  PART = 2,   /* of what is left one part in so many goes to each search */
-  ROUNDS = 6, /* searches with layouts, each with those of the best before */
-  LEAST = 64  /* evaluations below which a search finds nothing */
+  KEEP = 8,   /* mappings of one search that get layouts */
+  PART = 2,   /* each search gets one part in so many of the remaining evaluations */
+  ROUNDS = 6, /* most searches with layouts, each with those of the best so far */
+  LEAST = 64  /* with fewer evaluations a search finds nothing */
 };
 
 typedef struct {
   const tf_layouts_opts *o;
   tf_layouts_result *best;
-  tf_budget_clock watch;
+  tf_budget_clock clock;
   int64_t evals;
-  double before;      /* of the mapping begun with, as tensors lay */
-  const char *method; /* by which the best was found; NULL: it is that mapping */
-  tf_stop ended;      /* the last search */
+  double before;      /* value of the first mapping with its own layouts */
+  const char *method; /* that found the best; NULL: the best is the first mapping */
+  tf_stop ended;      /* why the last search ended */
   tf_diags *d;
 } finder;
 
@@ -33,13 +33,13 @@ static int64_t left_of(const finder *f) {
   return most > 0 ? most - f->evals : INT64_MAX;
 }
 
-static bool over(finder *f) { return left_of(f) < LEAST || tf_clock_over(&f->watch); }
+static bool over(finder *f) { return left_of(f) < LEAST || tf_clock_over(&f->clock); }
 
-/* Lays out a mapping, found by this method, on a machine with the layouts of `arch`; keeps it where
- * it is better. */
-static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch, const char *by) {
-  /* what is found first is always laid out, of the evaluations */
-  const tf_layouts_limits most = {f->o->objective, f->best ? left_of(f) : INT64_MAX, &f->watch};
+/* Chooses layouts for a mapping that `method` found, from those of `arch`; keeps it if it is
+ * better. */
+static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch, const char *method) {
+  /* the first mapping found gets layouts even if no evaluations are left */
+  const tf_layouts_limits most = {f->o->objective, f->best ? left_of(f) : INT64_MAX, &f->clock};
   tf_layouts_result *r = tf_layouts_within(t, arch, &most, f->d);
   if (!r) return false;
   f->evals += tf_layouts_spent(r);
@@ -50,15 +50,15 @@ static bool lay_out(finder *f, const tf_tree *t, const tf_arch *arch, const char
   if (!f->best) f->before = r->before;
   tf_layouts_free(f->best);
   f->best = r;
-  f->method = by;
+  f->method = method;
   return true;
 }
 
-/* Searches on the machine: completions of what is given, or from the best so far. */
+/* Searches on the machine: completions of the given open tree, or from the best so far. */
 static tf_search_result *search(finder *f, const tf_arch *arch, int round) {
   const tf_tree *of = f->best->tree;
   const tf_budget *all = &f->o->budget;
-  const double limit = all->time_limit > 0 ? all->time_limit - tf_clock_seconds(&f->watch) : 0;
+  const double limit = all->time_limit > 0 ? all->time_limit - tf_clock_seconds(&f->clock) : 0;
   tf_tree *start = tf_tree_copy(of, arch, of->workload, f->d);
   tf_tree *given = f->o->given ? tf_tree_copy(f->o->given, arch, of->workload, f->d) : NULL;
   tf_search_result *r = NULL;
@@ -82,7 +82,7 @@ static tf_search_result *search(finder *f, const tf_arch *arch, int round) {
   return r;
 }
 
-/* One search, and layouts of what it finds.  *better: one is better than the best before.  False:
+/* One search, and layouts for what it finds.  *better: one is better than the best before.  False:
  * out of memory. */
 static bool round_of(finder *f, const tf_arch *arch, const tf_arch *laid, int round, bool *better) {
   tf_search_result *r = search(f, arch, round);
@@ -95,7 +95,7 @@ static bool round_of(finder *f, const tf_arch *arch, const tf_arch *laid, int ro
   return ok;
 }
 
-/* The machine without lines: there all layouts are alike. */
+/* A copy of the machine without lines: there all layouts cost the same. */
 static tf_arch *without_lines(tf_arena *a, const tf_arch *from) {
   tf_arch *to = TF_NEW(a, tf_arch);
   if (!to) return NULL;
@@ -109,8 +109,8 @@ static tf_arch *without_lines(tf_arena *a, const tf_arch *from) {
   return to->memories ? to : NULL;
 }
 
-/* On the machine without lines, then on the one with the best layouts so far; these must stay while
- * what is searched on them is laid out. */
+/* Searches on the machine without lines, then on the one with the best layouts so far; the layouts
+ * of a search stay allocated while its mappings get theirs. */
 static bool find(finder *f, const tf_tree *tree, tf_arena *a) {
   bool better = true;
   const tf_arch *bare = without_lines(a, tree->arch);
@@ -129,14 +129,14 @@ static bool find(finder *f, const tf_tree *tree, tf_arena *a) {
   return true;
 }
 
-/* The best, with what is known of the whole. */
-static tf_layouts_result *told(finder *f) {
+/* The result: the best, with the bounds of the space. */
+static tf_layouts_result *result(finder *f) {
   tf_layouts_result *r = f->best;
   r->before = f->before;
   r->method = f->method;
   r->evals = f->evals;
-  r->seconds = tf_clock_seconds(&f->watch);
-  r->stopped_by = tf_clock_over(&f->watch) ? tf_clock_why(&f->watch)
+  r->seconds = tf_clock_seconds(&f->clock);
+  r->stopped_by = tf_clock_over(&f->clock) ? tf_clock_why(&f->clock)
                   : left_of(f) < LEAST     ? TF_STOP_BUDGET
                                            : f->ended;
   return r;
@@ -146,11 +146,11 @@ tf_layouts_result *tf_layouts_search(const tf_tree *tree, const tf_layouts_opts 
   TF_IN_C_LOCALE;
   finder f = {.o = o, .ended = TF_STOP_EXHAUSTED, .d = d};
   tf_arena *a = tf_arena_new();
-  tf_clock_begin(&f.watch, &o->budget);
+  tf_clock_begin(&f.clock, &o->budget);
   const bool ok =
       a ? find(&f, tree, a) : tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
   tf_arena_free(a);
-  if (ok) return told(&f);
+  if (ok) return result(&f);
   tf_layouts_free(f.best);
   return NULL;
 }

@@ -1,5 +1,5 @@
-/* The capacity bound of a workload: the sum of its ops' staircases, and of the tensors that none of
- * them counts. */
+/* The capacity bound of a workload: the sum of its ops' capacity curves, plus the tensors that no
+ * curve counts. */
 #include "search/bound/bound.h"
 
 #include <math.h>
@@ -10,28 +10,29 @@
 #include "model/demand/demand.h"
 #include "model/input/dims.h"
 
-/* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim
- * `root`, times coef, plus c. Not even: it may overlap from one run to the next. */
+/* The range of an op's dim as an affine map of a dim of the op that leads where the op runs: range
+ * of dim `root`, times coef, plus c.  Not even: ranges of two runs may overlap. */
 typedef struct {
-  int root; /* -1: it does not move */
+  int root; /* -1: constant */
   int64_t coef, c;
   bool even;
-} drive;
+} dim_map;
 
 typedef struct {
   const tf_workload *wl;
   int word_bits;
   tf_demand need;
-  bool *counted; /* [tensor] in some op's staircase */
-  bool *needs;   /* [op * n_ops + other] */
-  drive *drives; /* [op * TF_B_DIMS + slot] */
-  tf_b_stairs all;
+  bool *counted;     /* [tensor] in the curve of some op */
+  bool *needs;       /* [op * n_ops + other] op depends on `other` */
+  dim_map *dim_maps; /* [op * TF_B_DIMS + slot] */
+  tf_b_curve all;
 } slope;
 
-/* ---- which tensors an op answers for -------------------------------------------------------- */
-/* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor;
- * as bits.  False if the reference is not of that form. */
-static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
+/* ---- which tensors an op's curve counts -------------------------------------------------------
+ */
+/* The op's dims that index a reference, as bits; false unless each rank is one dim, each dim in one
+ * rank, and all indices are inside the tensor. */
+static bool single_dims(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
   const tf_tensor *z = &s->wl->tensors[ref->tensor];
   const tf_op *op = &s->wl->ops[o];
   *dims = 0;
@@ -39,43 +40,43 @@ static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
     if (z->pad[r] > 0 || ref->index[r].n_terms > 1) return false;
     if (ref->index[r].n_terms == 0) continue;
     int d = tf_op_slot(op, ref->index[r].terms[0].dim);
-    if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->drives[o * TF_B_DIMS + d].even)
+    if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->dim_maps[o * TF_B_DIMS + d].even)
       return false;
     *dims |= 1u << d;
   }
   return true;
 }
 
-/* The drive that an index gives what it reads, from the reader's own drives. */
-static drive driven_by(const slope *s, int reader, const tf_index *ix) {
-  if (ix->n_terms == 0) return (drive){-1, 0, ix->c, true};
+/* The map of what an index reads, from the map of the reader's dim. */
+static dim_map map_of_read(const slope *s, int reader, const tf_index *ix) {
+  if (ix->n_terms == 0) return (dim_map){-1, 0, ix->c, true};
   int d = tf_op_slot(&s->wl->ops[reader], ix->terms[0].dim);
-  if (ix->n_terms > 1 || d < 0 || d >= TF_B_DIMS) return (drive){-1, 0, 0, false};
-  drive of = s->drives[reader * TF_B_DIMS + d];
+  if (ix->n_terms > 1 || d < 0 || d >= TF_B_DIMS) return (dim_map){-1, 0, 0, false};
+  dim_map of = s->dim_maps[reader * TF_B_DIMS + d];
   of.even &= !__builtin_mul_overflow(of.coef, ix->terms[0].coef, &of.coef);
   of.even &= !__builtin_mul_overflow(of.c, ix->terms[0].coef, &of.c) &&
              !__builtin_add_overflow(of.c, ix->c, &of.c);
   return of;
 }
 
-static bool alike(const drive *a, const drive *b) {
+static bool same_map(const dim_map *a, const dim_map *b) {
   return a->even && b->even && a->root == b->root && a->coef == b->coef && a->c == b->c;
 }
 
-/* The drive of the i-th output dim of op o: even where all readers give the same, and no border
+/* The map of the i-th output dim of op o: even where all readers give the same one, and no border
  * clips it. */
-static drive follow(const slope *s, int o, int i) {
+static dim_map map_of_output(const slope *s, int o, int i) {
   const tf_op *op = &s->wl->ops[o];
   const tf_tensor *made = &s->wl->tensors[op->out];
-  drive of = {op->dims[i], 1, 0, true};
+  dim_map of = {op->dims[i], 1, 0, true};
   bool first = true;
   for (int c = 0; c < made->n_consumers; c++)
     for (int r = 0; r < s->wl->ops[made->consumers[c]].n_reads; r++) {
       const tf_ref *ref = &s->wl->ops[made->consumers[c]].reads[r];
       if (ref->tensor != op->out) continue;
-      drive here = driven_by(s, made->consumers[c], &ref->index[i]);
+      dim_map here = map_of_read(s, made->consumers[c], &ref->index[i]);
       if (!first)
-        of.even &= alike(&of, &here);
+        of.even &= same_map(&of, &here);
       else
         of = here;
       first = false;
@@ -85,20 +86,20 @@ static drive follow(const slope *s, int o, int i) {
   return of;
 }
 
-static void find_drives(slope *s) {
+static void find_dim_maps(slope *s) {
   for (int k = s->wl->n_ops - 1; k >= 0; k--) {
     int o = s->wl->topo[k];
     const tf_op *op = &s->wl->ops[o];
     for (int i = 0; i < op->n_dims && i < TF_B_DIMS; i++)
-      s->drives[o * TF_B_DIMS + i] =
-          i < op->n_out_dims ? follow(s, o, i) : (drive){op->dims[i], 1, 0, true};
+      s->dim_maps[o * TF_B_DIMS + i] =
+          i < op->n_out_dims ? map_of_output(s, o, i) : (dim_map){op->dims[i], 1, 0, true};
   }
 }
 
 /* Whether some output dim of op o is not even, so that its runs may overlap. */
 static bool overlaps(const slope *s, int o) {
   for (int i = 0; i < s->wl->ops[o].n_out_dims && i < TF_B_DIMS; i++)
-    if (!s->drives[o * TF_B_DIMS + i].even) return true;
+    if (!s->dim_maps[o * TF_B_DIMS + i].even) return true;
   return false;
 }
 
@@ -117,8 +118,8 @@ static void find_needs(slope *s) {
   }
 }
 
-/* Whether the op reduces a dim that an op which does not depend on it has, too: a streamed scope
- * may tile that dim. */
+/* Whether the op reduces a dim that some op which it does not depend on has, too: then a streamed
+ * scope may tile that dim. */
 static bool shares_reduced(const slope *s, int o) {
   const tf_workload *wl = s->wl;
   const tf_op *op = &wl->ops[o];
@@ -151,8 +152,8 @@ static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, boo
   if (!stays) s->counted[z] = true;
 }
 
-/* Adds inputs that this op alone reads, by one reference.  Others are left out, as ops may share
- * what was loaded. */
+/* Adds inputs that this op alone reads, by one reference.  Others are left out, as several ops may
+ * share one load. */
 static void add_reads(slope *s, int o, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   for (int r = 0; r < op->n_reads; r++) {
@@ -160,12 +161,12 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
     const tf_tensor *t = &s->wl->tensors[z];
     unsigned dims;
     bool own = t->producer < 0 && t->n_consumers == 1;
-    if (own && tf_op_times_read(op, z) == 1 && plain(s, o, &op->reads[r], &dims))
+    if (own && tf_op_times_read(op, z) == 1 && single_dims(s, o, &op->reads[r], &dims))
       add_tensor(s, b, z, dims, false, false);
   }
 }
 
-/* Adds the output, as leaving the chip, or (stays) as staying on it. */
+/* Adds the output: it leaves the chip, or stays on it (`stays`). */
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
@@ -178,14 +179,14 @@ static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
 }
 
 /* ---- one op --------------------------------------------------------------------------------- */
-/* An op without a tensor to count, with too many dims or without points has the empty staircase:
- * nothing held, nothing moved. */
-static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
+/* The capacity curve of one op.  An op without tensors to count, with too many dims or without
+ * points has the empty one: nothing held, nothing moved. */
+static void curve_of(slope *s, int o, bool stays, tf_b_curve *out) {
   const tf_op *op = &s->wl->ops[o];
   tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
   bool empty =
       op->n_dims > TF_B_DIMS ||
-      (s->need.masked && s->need.mask.fully_masked[o]); /* its blocks may be left out by the mask */
+      (s->need.masked && s->need.mask.fully_masked[o]); /* the mask may leave out whole blocks */
   for (int i = 0; i < b.n_dims; i++) {
     b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
     empty |= b.extent[i] == 0;
@@ -197,19 +198,19 @@ static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
   if (b.n == 0)
     tf_b_add(out, 0, 0);
   else
-    tf_b_op_stairs(&b, out);
+    tf_b_op_curve(&b, out);
 }
 
-/* Adds the op.  An intermediate either stays on the chip or passes through the outermost memory:
- * the minimum of both. */
+/* Adds the op's curve.  An intermediate either stays on the chip or passes through the outermost
+ * memory: the minimum of both. */
 static void add_op(slope *s, int o) {
   const tf_tensor *z = &s->wl->tensors[s->wl->ops[o].out];
   bool inner = z->n_consumers > 0;
-  tf_b_stairs here = {0};
-  stairs_of(s, o, inner, &here);
+  tf_b_curve here = {0};
+  curve_of(s, o, inner, &here);
   if (inner) {
     bool before = s->counted[s->wl->ops[o].out];
-    stairs_of(s, o, false, &here);
+    curve_of(s, o, false, &here);
     s->counted[s->wl->ops[o].out] = before;
     tf_b_tidy(&here);
   }
@@ -218,7 +219,7 @@ static void add_op(slope *s, int o) {
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
-/* Words of the tensors in no staircase, each once.  False if they exceed 2^63 - 1. */
+/* Words of the tensors in no curve, each once.  False if they exceed 2^63 - 1. */
 static bool rest(slope *s, double *words) {
   const tf_workload *wl = s->wl;
   *words = 0;
@@ -236,9 +237,9 @@ static bool rest(slope *s, double *words) {
 /* Words are integers; the factor allows for rounding of sums. */
 static double whole_words(double words) { return ceil(words * (1 - 1e-12)); }
 
-static bool climb(slope *s, tf_diags *d) {
+static bool sum_curves(slope *s, tf_diags *d) {
   double more;
-  find_drives(s);
+  find_dim_maps(s);
   find_needs(s);
   tf_b_add(&s->all, 0, 0);
   for (int k = 0; k < s->wl->n_ops; k++)
@@ -254,8 +255,8 @@ static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
   s->wl = wl, s->word_bits = word_bits;
   s->counted = calloc((size_t)wl->n_tensors + 1, sizeof *s->counted);
   s->needs = calloc((size_t)wl->n_ops * (size_t)wl->n_ops + 1, sizeof *s->needs);
-  s->drives = calloc((size_t)wl->n_ops * TF_B_DIMS + 1, sizeof *s->drives);
-  return tf_demand_of(wl, &s->need) && s->counted && s->needs && s->drives;
+  s->dim_maps = calloc((size_t)wl->n_ops * TF_B_DIMS + 1, sizeof *s->dim_maps);
+  return tf_demand_of(wl, &s->need) && s->counted && s->needs && s->dim_maps;
 }
 
 tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d) {
@@ -265,7 +266,7 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
   tf_bound_slope *out = calloc(1, sizeof *out);
   bool ok = out && prepare(&s, wl, word_bits);
   if (!ok) tf_out_of_memory(d);
-  ok = ok && climb(&s, d);
+  ok = ok && sum_curves(&s, d);
   if (ok) {
     *out = (tf_bound_slope){s.all.n, s.all.step, -1};
     for (int o = 0; o < wl->n_ops; o++)
@@ -278,7 +279,7 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
   tf_demand_free(&s.need);
   free(s.counted);
   free(s.needs);
-  free(s.drives);
+  free(s.dim_maps);
   return out;
 }
 

@@ -1,4 +1,5 @@
-/* Parts of the capacity bound: the staircase of one op. */
+/* Parts of the capacity bound: the capacity curve of one op, that is the least words moved for each
+ * capacity. */
 #ifndef SEARCH_BOUND_BOUND_H
 #define SEARCH_BOUND_BOUND_H
 #include "tileflow/bound.h"
@@ -11,7 +12,7 @@ typedef struct {
   double words;  /* its size; 0: it stays on the chip */
   double weight; /* words of memory that one of its words takes */
   bool out;      /* partial sums are loaded again */
-  bool whole; /* produced on the chip: loops on its reduced dims must be inside of where it stays */
+  bool whole; /* produced on chip: loops over its reduced dims must be inside of where it stays */
 } tf_b_tensor;
 
 typedef struct {
@@ -21,19 +22,19 @@ typedef struct {
   tf_b_tensor tensor[TF_B_TENSORS];
 } tf_b_op;
 
-/* A staircase: points (capacity, least words), of which only those on the Pareto front are kept. */
+/* A capacity curve: points (capacity, least words), of which only the Pareto front is kept. */
 typedef struct {
   int n, room;
   tf_bound_step *step;
   bool failed; /* memory ran out */
-} tf_b_stairs;
+} tf_b_curve;
 
-void tf_b_add(tf_b_stairs *s, double capacity, double words);
+void tf_b_add(tf_b_curve *s, double capacity, double words);
 /* Sorts, and removes dominated points. */
-void tf_b_tidy(tf_b_stairs *s);
-/* a becomes the sum of both, capacity by capacity. */
-void tf_b_sum(tf_b_stairs *a, const tf_b_stairs *b);
+void tf_b_tidy(tf_b_curve *s);
+/* Adds b to a: words at equal capacity. */
+void tf_b_sum(tf_b_curve *a, const tf_b_curve *b);
 
-/* The staircase of one op, over all orders of its tensors and lengths of their boxes. */
-void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out);
+/* The curve of one op: the minimum over all orders of its tensors and lengths of their boxes. */
+void tf_b_op_curve(const tf_b_op *op, tf_b_curve *out);
 #endif

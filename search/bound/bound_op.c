@@ -1,21 +1,21 @@
-/* One op's staircase.
+/* The capacity curve of one op.
  *
- * A mapping runs an op as one nest of loops.  For a tensor Z let p be the place just inside the
- * innermost loop that moves what the chip holds of Z.  The loops inside p run over a box of lengths
- * b[d].  Z's part of the box stays for all of it, so the chip holds  prod b[d], d indexing Z, words
- * of Z, and moves each  T = prod ceil(L[d] / b[d]), d not indexing Z,  times.  The places of all
- * tensors lie on one nest, so their boxes are nested: for an order of the tensors, from the
- * outermost place in, the lengths never grow.  What indexes Z should be short in its box, what does
- * not should be long: in an order, each dim has a row of short and long targets, and the only
- * lengths open are those where a short target stands outside a long one.
+ * A mapping runs an op as one loop nest.  For a tensor Z let p be the place just inside the
+ * innermost loop that moves the chip's tile of Z.  The loops inside p run over a box of lengths
+ * b[d].  Z's part of the box stays on chip during all of it, so the chip holds  prod b[d], d
+ * indexing Z, words of Z, and loads that tile  T = prod ceil(L[d] / b[d]), d not indexing Z,
+ * times.  The places of all tensors are in one nest, so their boxes are nested: for an order of the
+ * tensors, from the outermost place in, the lengths never grow.  A dim that indexes Z should be
+ * short in Z's box, one that does not should be long: so for a given order, each dim has a sequence
+ * of short and long targets, and only where a short target is outside a long one is the length a
+ * free variable.
  *
  * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d])
- * steps, may have a single step in the last of the rounds that loops further out make of it.  It
- * does not move Z there, and the elements of that step may be moved once instead of T times.  They
- * are at most the L[d] - (N - 1) b[d] that the last step has; with less than three steps there is
- * one round.
+ * steps, may have a single step in its last round.  It does not move Z there, and the elements of
+ * that step may be moved once instead of T times.  They are at most the L[d] - (N - 1) b[d] of the
+ * last step; with fewer than three steps there is one round.
  *
- * Tensors that no memory holds are read for every point. */
+ * Tensors that no memory holds are read at every point. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +62,9 @@ static void coarsen(values *v, int by) {
   v->n = n;
 }
 
-/* The greatest share of z's elements that its moving loop may save from reloading, wherever that
- * loop is. */
-static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo,
-                     const int64_t *hi) {
+/* The greatest share of z's elements that avoid reloading, wherever the loop that moves z is. */
+static double saved_share(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo,
+                          const int64_t *hi) {
   double most = 0;
   for (int d = 0; d < op->n_dims; d++) {
     int64_t n = tf_ceil_div(op->extent[d], lo[d]), least = tf_ceil_div(op->extent[d], hi[d]);
@@ -81,7 +80,7 @@ static double moves(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, 
   double times = 1;
   for (int d = 0; d < op->n_dims; d++)
     if (!(z->dims >> d & 1)) times *= (double)tf_ceil_div(op->extent[d], hi[d]);
-  times -= (times - 1) * spared(op, z, lo, hi);
+  times -= (times - 1) * saved_share(op, z, lo, hi);
   return z->words * (z->out ? 2 * times - 1 : times);
 }
 
@@ -101,13 +100,13 @@ static double direct_words(const tf_b_op *op, unsigned direct) {
 /* ---- nested boxes --------------------------------------------------------------------------- */
 typedef struct {
   const tf_b_op *op;
-  tf_b_stairs *out;
+  tf_b_curve *out;
   int places, order[TF_B_TENSORS]; /* tensors that a memory holds, outermost place first */
   double direct;                   /* words of the others */
   double most;                     /* number of boxes to try */
-  /* one open length: the places from .. to - 1 share it */
-  int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2], to[TF_B_DIMS * 2];
-  values *v;                                                        /* [n_open] */
+  /* one free length: the places from .. to - 1 share it */
+  int n_free, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2], to[TF_B_DIMS * 2];
+  values *v;                                                        /* [n_free] */
   int64_t lo[TF_B_TENSORS][TF_B_DIMS], hi[TF_B_TENSORS][TF_B_DIMS]; /* [place] */
 } nest;
 
@@ -119,11 +118,11 @@ static void fix_length(nest *n, int d, int from, int to, int64_t len) {
     n->lo[p][d] = n->hi[p][d] = len;
 }
 
-/* Finds which lengths of dim d are open.  The outermost places that want it long get all of it, the
- * innermost that want it short get 1. */
-static void open_lengths(nest *n, int d) {
+/* Finds the free lengths of dim d.  The outermost places whose target is long get the whole extent,
+ * the innermost whose target is short get 1. */
+static void find_free(nest *n, int d) {
   int places = n->places, p = 0, end = places;
-  for (int i = 0; i < places; i++) /* not tiled outside of where the tensor stays */
+  for (int i = 0; i < places; i++) /* no tiling outside of where the tensor stays */
     if (at(n, i)->whole && !is_short(n, i, d)) p = i + 1;
   while (p < places && !is_short(n, p, d))
     p++;
@@ -131,15 +130,15 @@ static void open_lengths(nest *n, int d) {
   while (end > p && is_short(n, end - 1, d))
     end--;
   fix_length(n, d, end, places, 1);
-  while (p < end) { /* a row of short targets and the long ones inside it share one length */
+  while (p < end) { /* short targets and the long ones inside them share one length */
     int from = p;
     while (p < end && is_short(n, p, d))
       p++;
     while (p < end && !is_short(n, p, d))
       p++;
-    n->dim[n->n_open] = d;
-    n->from[n->n_open] = from;
-    n->to[n->n_open++] = p;
+    n->dim[n->n_free] = d;
+    n->from[n->n_free] = from;
+    n->to[n->n_free++] = p;
   }
 }
 
@@ -150,7 +149,7 @@ static double held(const tf_b_op *op, const tf_b_tensor *z, const int64_t *len) 
   return words;
 }
 
-static void weigh(nest *n) {
+static void add_point(nest *n) {
   double capacity = 0, words = n->direct;
   for (int p = 0; p < n->places; p++) {
     const tf_b_tensor *z = at(n, p);
@@ -161,8 +160,8 @@ static void weigh(nest *n) {
 }
 
 static void choose(nest *n, int k) {
-  if (k == n->n_open) {
-    weigh(n);
+  if (k == n->n_free) {
+    add_point(n);
     return;
   }
   int d = n->dim[k];
@@ -179,21 +178,21 @@ static void choose(nest *n, int k) {
 
 static void try_order(nest *n) {
   double boxes = 1;
-  n->n_open = 0;
+  n->n_free = 0;
   for (int d = 0; d < n->op->n_dims; d++)
-    open_lengths(n, d);
-  n->v = malloc(((size_t)n->n_open + 1) * sizeof *n->v);
+    find_free(n, d);
+  n->v = malloc(((size_t)n->n_free + 1) * sizeof *n->v);
   if (!n->v) {
     n->out->failed = true;
     return;
   }
-  for (int k = 0; k < n->n_open; k++) {
+  for (int k = 0; k < n->n_free; k++) {
     list_values(n->op->extent[n->dim[k]], &n->v[k]);
     boxes *= n->v[k].n;
   }
   for (int by = 2; boxes > n->most; by = 2) {
     int most = 0;
-    for (int k = 0; k < n->n_open; k++)
+    for (int k = 0; k < n->n_free; k++)
       if (n->v[k].n > n->v[most].n) most = k;
     boxes /= n->v[most].n;
     coarsen(&n->v[most], by);
@@ -230,7 +229,7 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
   permute(n, 0);
 }
 
-void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out) {
+void tf_b_op_curve(const tf_b_op *op, tf_b_curve *out) {
   static const int orders[TF_B_TENSORS + 1] = {
       1, 2, 5, 16, 65, 326}; /* the number of ordered subsets of so many tensors */
   nest *n = calloc(1, sizeof *n);

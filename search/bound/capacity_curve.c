@@ -1,4 +1,4 @@
-/* Staircases: the least words for each capacity. */
+/* Capacity curves: the least words for each capacity. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,16 +6,16 @@
 
 enum { TIDY_AT = 1 << 18 };
 
-/* Halves the number of steps: two become one with the lower capacity and the fewer words, a weaker
- * but valid bound. */
-static void thin(tf_b_stairs *s) {
+/* Halves the number of steps: two become one with the lower capacity and the fewer words, which is
+ * a weaker but valid bound. */
+static void thin(tf_b_curve *s) {
   int n = 0;
   for (int i = 0; i < s->n; i += 2)
     s->step[n++] = (tf_bound_step){s->step[i].capacity, s->step[i + 1 < s->n ? i + 1 : i].words};
   s->n = n;
 }
 
-void tf_b_add(tf_b_stairs *s, double capacity, double words) {
+void tf_b_add(tf_b_curve *s, double capacity, double words) {
   if (s->n == s->room && s->room >= TIDY_AT) {
     tf_b_tidy(s);
     if (s->n > s->room / 2) thin(s);
@@ -39,7 +39,7 @@ static int by_capacity(const void *a, const void *b) {
   return (x->words > y->words) - (x->words < y->words);
 }
 
-void tf_b_tidy(tf_b_stairs *s) {
+void tf_b_tidy(tf_b_curve *s) {
   int n = 0;
   if (s->n) qsort(s->step, (size_t)s->n, sizeof *s->step, by_capacity);
   for (int i = 0; i < s->n; i++)
@@ -48,8 +48,8 @@ void tf_b_tidy(tf_b_stairs *s) {
 }
 
 /* Both must begin with a step at capacity 0. */
-void tf_b_sum(tf_b_stairs *a, const tf_b_stairs *b) {
-  tf_b_stairs sum = {0};
+void tf_b_sum(tf_b_curve *a, const tf_b_curve *b) {
+  tf_b_curve sum = {0};
   int i = 0, j = 0;
   while (a->n && b->n && (i < a->n || j < b->n)) {
     double x = i < a->n ? a->step[i].capacity : b->step[j].capacity;

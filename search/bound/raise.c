@@ -37,7 +37,7 @@ void tf_bound_raise(const tf_arch *a, const tf_workload *wl, double words, doubl
   b->cycles = longer;
 }
 
-/* Words of all tensors: with so many on chip, none passes twice. */
+/* Words of all tensors: with so many on chip, no word passes twice. */
 static double words_of_all(const tf_workload *wl) {
   double words = 0;
   for (int z = 0; z < wl->n_tensors; z++) {

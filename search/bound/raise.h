@@ -1,4 +1,4 @@
-/* What the capacity on chip adds to the bounds of all mappings. */
+/* Raises the bounds of all mappings by what the on-chip capacity forces. */
 #ifndef SEARCH_BOUND_RAISE_H
 #define SEARCH_BOUND_RAISE_H
 #include "tileflow/model.h"

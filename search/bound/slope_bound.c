@@ -2,15 +2,16 @@
  * (tileflow/slope.h).
  *
  * Cut an execution into phases in each of which X words pass: those read from the outermost memory,
- * those written to it, and, as if they were read, the words of outputs that are met for the first
- * time (no more than are written once in the end).  What an op touches in a phase was on chip when
- * it began, in a memory or in a unit's hands (S words at most), or passes in it: a budget of S + X.
- * So a phase computes at most V(S + X) points of an op, V from slope_hbl.c, and of N points there
- * are at least ceil(N / V) - 1 full phases: X words each.
+ * those written to it, and, counted as reads, the words of outputs at their first use (no more than
+ * the final writes).  What an op touches in a phase was on chip when the phase began, in a memory
+ * or in a unit's operands (S words at most), or passes in it: a budget of S + X. So a phase
+ * computes at most V(S + X) points of an op, V from slope_hbl.c, and of N points there are at least
+ * ceil(N / V) - 1 full phases: X words each.
  *
- * Intermediates need not pass.  An element of one either *crosses*, on chip when the phase begins
- * or ends or passing in it, 2 S + X at most with all the rest; or it lives in this phase alone, and
- * then all that makes it is touched in it, too: for each element, its maker's whole reduction. */
+ * Intermediates need not pass.  An element of one either *crosses*: it is on chip when the phase
+ * begins or ends, or passes in it, which holds for 2 S + X words at most with all the rest.  Or it
+ * lives in this phase alone; then all that makes it is touched in it, too: for each element, its
+ * producer's whole reduction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,13 @@
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
-  uint64_t window; /* window dims, added to a longer dim in some index: fixed at a value, and summed
-                      over */
+  uint64_t window; /* window dims, added to a longer dim in some index: one value is fixed, results
+                      are summed over values */
   uint64_t all;    /* its dims */
   int64_t extents[64];
   double points;
-  int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as together they
-                               are the budget */
+  int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as all tensors
+                               together share the budget */
   int n_own, n; /* n_own: inputs or outputs of the workload that the op itself touches; n: also
                    those that the producers of its operands need */
   hbl_set set[HBL_MAX_SETS];
@@ -54,7 +55,8 @@ static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
   return window;
 }
 
-/* The only dim that moves an index while windows are fixed, or the only dim it has; -1: none. */
+/* The only dim that changes an index while window dims are fixed, or the only dim it has; -1:
+ * none. */
 static int pure_dim(const tf_index *ix, uint64_t window) {
   int dim = ix->n_terms == 1 ? ix->terms[0].dim : -1;
   for (int t = 0; t < ix->n_terms && ix->n_terms > 1; t++)
@@ -93,8 +95,8 @@ static bool reads_already(const tf_op *op, int i) {
   return false;
 }
 
-/* The reducing op behind an intermediate: follows it up through ops that compute each element from
- * one element at the same place (differences, quotients, exponentials); -1: there is none. */
+/* The reducing op behind an intermediate, found by going up through ops that compute each element
+ * from one element at the same place (differences, quotients, exponentials); -1: there is none. */
 static int maker_of(const tf_workload *wl, int z) {
   for (int steps = 0; steps < wl->n_ops; steps++) {
     int o = wl->tensors[z].producer;
@@ -118,7 +120,7 @@ static int maker_of(const tf_workload *wl, int z) {
 }
 
 /* Adds what the producer of the intermediate that `ref` reads has to touch for each element: its
- * own inputs along all its reduced dims, in terms of the reader's dims. */
+ * own inputs along all its reduced dims, indexed by the reader's dims. */
 static void add_maker(subject *s, const tf_ref *ref) {
   int o = maker_of(s->wl, ref->tensor);
   if (o < 0) return;
@@ -159,7 +161,7 @@ static void gather_sets(subject *s, const tf_demand *need, int o) {
       add_maker(s, &op->reads[i]);
 }
 
-/* Points that touch crossing elements of tensor z. */
+/* The number of points that touch crossing elements of tensor z. */
 static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   hbl_set set[HBL_MAX_SETS];
   memcpy(set, s->set, sizeof set);
@@ -183,7 +185,7 @@ static double most_points(const subject *s, double capacity, double x) {
   return points + hbl_points(s->set, s->n, s->extents, s->all, any ? budget : capacity + x);
 }
 
-/* Every phase length gives a valid bound: the best on a grid. */
+/* Each phase length gives a valid bound: the best one of a grid. */
 static double op_bound(const tf_demand *need, int o, double capacity) {
   subject s;
   double best = 0;

@@ -1,6 +1,7 @@
-/* |V| <= prod over tensors |proj V|^s * prod over dims extent^t, wherever the s of the tensors that
- * have a dim and its t add up to one or more (Finner; Christ et al. 2013, coordinate projections).
- * Every choice of s bounds V; the least counts. */
+/* Discrete Brascamp-Lieb bound for coordinate projections (Finner; Christ et al. 2013): |V| <= prod
+ * over tensors |proj V|^s * prod over dims extent^t, wherever for each dim the s of the tensors
+ * that have it and its t add up to one or more.  Every choice of s bounds V; the least bound
+ * counts. */
 #include "search/bound/slope_hbl.h"
 
 #include <math.h>

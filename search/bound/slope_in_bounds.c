@@ -5,14 +5,14 @@
 enum { MOST_SETTINGS = 1 << 16 };
 
 /* ---- points ---------------------------------------------------------------------------------- */
-/* Settings of the dims of one index: all dims but the longest are enumerated. */
+/* Enumerates the values of all dims of an index but the longest. */
 typedef struct {
   const tf_coords *of; /* [dim] */
   const tf_index *ix;
   tf_arena *arena;
   int longest;    /* of ix->terms */
   int64_t lo, hi; /* range of the tensor */
-  double in;      /* settings whose index is in the range */
+  double in;      /* values of the dims whose index is in the range */
 } settings;
 
 static void count_in(settings *s, int t, int64_t x) {
@@ -33,8 +33,7 @@ static void count_in(settings *s, int t, int64_t x) {
       count_in(s, t + 1, x + s->ix->terms[t].coef * (c->run[i].lo + k * c->step));
 }
 
-/* The share of the settings of an index's dims whose index lies in lo .. hi; 0 where they are too
- * many to enumerate. */
+/* The share of an index's values that lie in lo .. hi; 0 where there are too many to enumerate. */
 static double share_in(const tf_coords *of, const tf_index *ix, int64_t lo, int64_t hi) {
   settings s = {.of = of, .ix = ix, .lo = lo, .hi = hi};
   double all = 1, others;
@@ -59,8 +58,8 @@ static uint64_t dims_of(const tf_index *ix) {
   return dims;
 }
 
-/* Indices without common dims are independent, so their shares multiply; otherwise, and where a
- * mask leaves out points, what is lost is summed. */
+/* Indices without common dims are independent, so their shares multiply.  Otherwise, and where a
+ * mask leaves out points, the losses are summed. */
 double slope_in_bounds(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;

@@ -1,5 +1,5 @@
-/* Points whose reads lie inside their tensors: slope_bound.c counts only these where tensors are
- * padded. */
+/* Counts points whose reads lie inside their tensors: with padding, slope_bound.c counts only
+ * these. */
 #ifndef SEARCH_BOUND_SLOPE_IN_BOUNDS_H
 #define SEARCH_BOUND_SLOPE_IN_BOUNDS_H
 #include "model/demand/demand.h"

@@ -1,6 +1,6 @@
-/* A budget in use: its clock, and whether it has been told to stop. */
-#ifndef SEARCH_COMMON_WATCH_H
-#define SEARCH_COMMON_WATCH_H
+/* A budget in use: its clock, and whether the run has been told to stop. */
+#ifndef SEARCH_COMMON_BUDGET_CLOCK_H
+#define SEARCH_COMMON_BUDGET_CLOCK_H
 #include <stdatomic.h>
 
 #include "tileflow/budget.h"
@@ -16,7 +16,7 @@ void tf_clock_begin(tf_budget_clock *w, const tf_budget *of);
 double tf_clock_seconds(const tf_budget_clock *w);
 /* Whether the caller's stop() asks to end now. */
 bool tf_clock_asked(const tf_budget_clock *w);
-/* Whether to end: because stop() or the clock says so now, or said so to any thread before. */
+/* Whether to end: stop() or the clock says so, or said so to any thread before. */
 bool tf_clock_over(tf_budget_clock *w);
 /* Why it ended, once it is over. */
 static inline tf_stop tf_clock_why(tf_budget_clock *w) {

@@ -14,7 +14,7 @@ struct tf_canon {
   tf_workload own;
   tf_order from;          /* [canonical number] the caller's number */
   int *op, *tensor, *dim; /* [the caller's number] the canonical one */
-  bool turned;            /* the axes are exchanged */
+  bool exchanged;         /* the axes of meshes are exchanged */
 };
 
 const tf_arch *tf_canon_arch(const tf_canon *c) { return &c->own_arch; }
@@ -27,9 +27,9 @@ static const char *name_of(tf_arena *a, char kind, int no) {
 }
 
 /* ---- the machine ---------------------------------------------------------------------------- */
-/* Whether the first mesh that is no square is longer on Y.  Where a network routes along X first,
- * the axes are not alike. */
-static bool lies(const tf_arch *a) {
+/* Whether the first mesh that is not square is longer on Y.  False where a network routes along X
+ * first: there the axes are not interchangeable. */
+static bool is_taller(const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
     if (a->memories[l].topology != TF_NO_TOPOLOGY) return false;
   for (int l = 0; l < a->n_memories; l++)
@@ -41,7 +41,7 @@ static bool lies(const tf_arch *a) {
   return false;
 }
 
-static void turn(int64_t mesh[2]) {
+static void exchange_axes(int64_t mesh[2]) {
   const int64_t x = mesh[0];
   mesh[0] = mesh[1];
   mesh[1] = x;
@@ -53,15 +53,15 @@ static bool make_arch(tf_canon *c) {
   c->own_arch.memories = TF_ARRAY(c->arena, tf_memory, (size_t)a->n_memories + 1);
   c->own_arch.units = TF_ARRAY(c->arena, tf_unit, (size_t)a->n_units + 1);
   if (!c->own_arch.memories || !c->own_arch.units) return false;
-  c->turned = lies(a);
+  c->exchanged = is_taller(a);
   for (int l = 0; l < a->n_memories; l++) {
     c->own_arch.memories[l] = a->memories[l];
     c->own_arch.memories[l].name = name_of(c->arena, 'M', l);
-    if (c->turned) turn(c->own_arch.memories[l].mesh);
+    if (c->exchanged) exchange_axes(c->own_arch.memories[l].mesh);
   }
   for (int u = 0; u < a->n_units; u++) {
     c->own_arch.units[u] = a->units[u];
-    if (c->turned) turn(c->own_arch.units[u].mesh);
+    if (c->exchanged) exchange_axes(c->own_arch.units[u].mesh);
   }
   return true;
 }
@@ -183,9 +183,9 @@ void tf_canon_free(tf_canon *c) {
 }
 
 /* ---- trees ---------------------------------------------------------------------------------- */
-static tf_loop loop_as(tf_loop l, const int *dim, bool turned) {
+static tf_loop loop_as(tf_loop l, const int *dim, bool exchanged) {
   l.dim = dim[l.dim];
-  if (turned && l.axis != TF_TEMPORAL)
+  if (exchanged && l.axis != TF_TEMPORAL)
     l.axis = l.axis == TF_SPATIAL_X ? TF_SPATIAL_Y : TF_SPATIAL_X;
   return l;
 }
@@ -209,23 +209,23 @@ static void put_node(tf_build *b, const tf_node *from, const int *op, const int 
 }
 
 static void put_tree(tf_build *b, const tf_tree *from, const int *op, const int *tensor,
-                     const int *dim, bool turned) {
+                     const int *dim, bool exchanged) {
   for (int i = 0; i < from->n_nodes; i++) {
     const tf_node *n = &from->nodes[i];
     put_node(b, n, op, tensor);
     for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
-      tf_build_loop(b, loop_as(n->loops[k], dim, turned));
+      tf_build_loop(b, loop_as(n->loops[k], dim, exchanged));
   }
 }
 
 tf_tree *tf_canon_tree(const tf_canon *c, const tf_tree *given, tf_diags *d) {
   tf_build *b = tf_build_new(&c->own_arch, &c->own, d);
-  if (b) put_tree(b, given, c->op, c->tensor, c->dim, c->turned);
+  if (b) put_tree(b, given, c->op, c->tensor, c->dim, c->exchanged);
   return tf_build_tree(b);
 }
 
 tf_tree *tf_canon_back(const tf_canon *c, const tf_tree *found, tf_diags *d) {
   tf_build *b = tf_build_new(c->arch, c->wl, d);
-  if (b) put_tree(b, found, c->from.ops, c->from.tensors, c->from.dims, c->turned);
+  if (b) put_tree(b, found, c->from.ops, c->from.tensors, c->from.dims, c->exchanged);
   return tf_build_tree(b);
 }

@@ -1,7 +1,7 @@
-/* A problem in canonical form: ops, tensors and dims in an order of their own (order.h), with names
- * made of their numbers, and the axes of the meshes exchanged where the first one that is no square
- * is longer on Y.  Searches and solvers work on this form, so that names, the order of lines and
- * the orientation of meshes change nothing in what they find. */
+/* The canonical form of a problem: ops, tensors and dims in a canonical order (order.h), named by
+ * their numbers; mesh axes exchanged where the first mesh that is not square is longer on Y.
+ * Searches and solvers work on this form, so that what they find does not depend on names, the
+ * order of lines in a file, or the orientation of meshes. */
 #ifndef SEARCH_COMMON_CANON_H
 #define SEARCH_COMMON_CANON_H
 #include "tileflow/tree.h"

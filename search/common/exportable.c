@@ -10,7 +10,8 @@ static bool writes(const char *format, const tf_arch *arch, const tf_workload *w
   return ok;
 }
 
-/* Warnings are for who exports: what the format cannot say of times and energies. */
+/* Checks without reporting warnings: these say which times and energies the format cannot express,
+ * and concern the exporting user only. */
 static bool writes_quietly(const char *format, const tf_arch *arch, const tf_workload *wl,
                            const tf_tree *tree) {
   tf_diags *d = tf_diags_new();

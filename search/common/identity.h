@@ -1,4 +1,4 @@
-/* A hash of everything that is searched, by which a log is recognised as that of another search. */
+/* A hash of the whole search problem, which tells whether a log belongs to it. */
 #ifndef SEARCH_COMMON_IDENTITY_H
 #define SEARCH_COMMON_IDENTITY_H
 #include "tileflow/model.h"

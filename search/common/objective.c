@@ -40,8 +40,8 @@ bool tf_has_peers(const tf_arch *a) {
   return any;
 }
 
-/* For TF_COUNT_LONG of a masked workload, settings and steps of a few ops: about a second each.  A
- * step takes as long as it has ops, and ranges that one follows from the other. */
+/* Limits of TF_COUNT_LONG for a masked workload of a few ops: settings and steps, about a second
+ * each.  A step takes as long as the workload has ops, and ranges that derive from one another. */
 enum { LONG_MOST = 1 << 20, FEW_OPS = 4 };
 
 static int64_t long_most(const tf_workload *wl) {

@@ -3,19 +3,19 @@
 #define SEARCH_COMMON_OBJECTIVE_H
 #include "tileflow/search.h"
 
-/* Whether some memory takes words from its neighbours: then every evaluation walks. */
+/* Whether some memory receives words from its neighbours: then every evaluation walks. */
 bool tf_has_peers(const tf_arch *a);
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
 typedef enum {
-  TF_COUNT_ALL, /* steps that a mask leaves out count, too (tf_model_all_points); nothing is walked
-                 */
-  TF_COUNT_SHORT, /* as `eval` counts, without a walk and within TF_COUNT_SETTINGS */
-  TF_COUNT_LONG   /* as `eval` counts; the exact walk may take seconds */
+  TF_COUNT_ALL,   /* counts also the steps that a mask leaves out (tf_model_all_points); never walks
+                   */
+  TF_COUNT_SHORT, /* counts as `eval`, without a walk and within TF_COUNT_SETTINGS */
+  TF_COUNT_LONG   /* counts as `eval`; the exact walk may take seconds */
 } tf_counting;
-/* How far searches go to count a mapping of a masked workload as `eval` does: settings of the sums,
- * which take a few milliseconds. */
+/* Most settings of the sums by which searches count a mapping of a masked workload as `eval` does:
+ * a few milliseconds. */
 enum { TF_COUNT_SETTINGS = 1 << 15 };
-/* A masked workload that takes longer to count than that is counted as by TF_COUNT_ALL.
+/* The figures of a tree.  A masked workload that exceeds the limit is counted as by TF_COUNT_ALL.
  * False if the tree is illegal, still open, does not fit or cannot be counted. */
 bool tf_figures_of_tree(const tf_tree *tree, tf_counting how, tf_figures *out);
 #endif

@@ -4,8 +4,9 @@
 
 #include "search/common/complete.h"
 
-/* Colours: hashes of what a dim, a tensor and an op are, then, round by round, of what they touch.
- * Things of different colours differ; what has the same colour is taken to be interchangeable. */
+/* Colour refinement (Weisfeiler-Leman): colours are hashes of what a dim, a tensor and an op are,
+ * refined round by round by the colours of what they touch.  Things of equal colour are taken to be
+ * interchangeable. */
 enum { ROUNDS_MOST = 12 };
 
 typedef struct {
@@ -20,7 +21,7 @@ typedef struct {
 static uint64_t mix(uint64_t h, uint64_t v) { return tf_hash(h, &v, sizeof v); }
 static uint64_t mix_int(uint64_t h, int64_t v) { return mix(h, (uint64_t)v); }
 
-/* ---- colours to begin with ------------------------------------------------------------------ */
+/* ---- initial colours ------------------------------------------------------------------------ */
 static uint64_t color_of_tensor(const tf_tensor *z) {
   uint64_t h = mix_int(mix_int(TF_HASH_START, z->rank), z->word_bits);
   for (int r = 0; r < z->rank; r++)
@@ -42,7 +43,7 @@ static uint64_t color_of_op(const tf_op *o) {
 }
 
 /* ---- rounds --------------------------------------------------------------------------------- */
-/* Sums are the same in any order of what is added. */
+/* Terms are summed, as their order does not matter. */
 static uint64_t color_of_index(const sorter *s, const tf_index *x) {
   uint64_t sum = 0;
   for (int t = 0; t < x->n_terms; t++)
@@ -72,7 +73,7 @@ static uint64_t next_of_op(const sorter *s, int o) {
   return h;
 }
 
-/* What op o tells the dims and tensors that it touches. */
+/* Mixes the colour of op o into those of the dims and tensors that it touches. */
 static void mix_op(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++)
@@ -128,7 +129,8 @@ static void put_tensor(sorter *s, int z) {
   s->tensor_met[z] = true;
 }
 
-/* The dims of an index: those not met yet by colour, as a sum may be written in any order. */
+/* Puts the dims of an index that are not in order yet, by colour: a sum may be written in any
+ * order. */
 static void put_index(sorter *s, const tf_index *x) {
   for (;;) {
     int least = -1;
@@ -141,8 +143,8 @@ static void put_index(sorter *s, const tf_index *x) {
   }
 }
 
-/* Dims in order of their first use: by outputs, then by reads, then by what an expression says of
- * them. */
+/* Puts dims in order of their first use: by outputs, then by reads, then by other uses in the
+ * expression. */
 static void put_op(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
@@ -158,8 +160,8 @@ static void put_op(sorter *s, int o) {
   s->out->ops[s->n_ops++] = o;
 }
 
-/* Of the producers of what an op reads, those not met yet, the one of the fewest words; -1: none.
- */
+/* Among the producers of what an op reads, the one with the fewest words that is not in order yet;
+ * -1: none. */
 static int least_producer(const sorter *s, const tf_op *op) {
   int least = -1;
   int64_t words = 0;
@@ -172,8 +174,8 @@ static int least_producer(const sorter *s, const tf_op *op) {
   return least;
 }
 
-/* Puts an op behind the producers of what it reads, that of the most words last: where ops that
- * follow each other are fused, they save the most. */
+/* Puts an op after the producers of what it reads, the one with the most words last: consecutive
+ * ops may be fused, and fusing these saves most. */
 static void visit(sorter *s, int o) {
   const tf_op *op = &s->wl->ops[o];
   s->op_met[o] = true;
@@ -182,7 +184,7 @@ static void visit(sorter *s, int o) {
   put_op(s, o);
 }
 
-/* Ops whose output no op reads, with all that they need, by colour. */
+/* Visits ops whose output no op reads, by colour, each with all that it depends on. */
 static void visit_all(sorter *s) {
   for (;;) {
     int least = -1;
@@ -195,7 +197,7 @@ static void visit_all(sorter *s) {
   }
 }
 
-/* What no op uses comes last. */
+/* Puts what no op uses last. */
 static void put_rest(sorter *s) {
   for (int d = 0; d < s->wl->n_dims; d++)
     put_dim(s, d);

@@ -1,4 +1,4 @@
-/* An order of the ops, tensors and dims of a workload that depends on what it computes alone: not
+/* A canonical order of the ops, tensors and dims of a workload: it depends on what is computed, not
  * on names, nor on the order in which a file lists them. */
 #ifndef SEARCH_COMMON_ORDER_H
 #define SEARCH_COMMON_ORDER_H
@@ -11,6 +11,6 @@ typedef struct {
   int *dims;    /* [n_dims] */
 } tf_order;
 
-/* The op, tensor and dim that come k-th.  False if memory ran out. */
+/* The op, tensor and dim at each position.  False if memory ran out. */
 bool tf_order_of(tf_arena *a, const tf_workload *wl, tf_order *out);
 #endif

@@ -27,7 +27,7 @@ int tf_space_domain(tf_space *s, int i, int32_t domain[TF_DOMAIN_MAX]) {
   return s->kind->domain(s, i, domain);
 }
 
-/* Takes decisions 0 .. end - 1 as the row says. */
+/* Takes decisions 0 .. end - 1 from the row. */
 static bool follow(tf_space *s, const int32_t *row, int end) {
   int32_t domain[TF_DOMAIN_MAX];
   s->kind->begin(s);
@@ -58,7 +58,7 @@ bool tf_space_random(tf_space *s, tf_rng *rng) {
   return false;
 }
 
-/* Gives one decision another choice, of those that the choices before it allow. */
+/* Gives one decision another choice, of those that earlier choices allow. */
 static void change_one(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
   int32_t domain[TF_DOMAIN_MAX];
   for (int k = 0; k < TRIES && s->n > 0; k++) {

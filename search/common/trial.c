@@ -4,11 +4,11 @@
 #include "search/common/objective.h"
 #include "tileflow/tree.h"
 
-/* Of one mapping: steps that a walk, and settings that sums may take. */
+/* Limits of one evaluation: steps of a walk, settings of sums. */
 enum { WALK_MOST = 4096, SUMS_MOST = 1 << 15 };
 
-bool tf_tried(const tf_tree *t, tf_trying *q, tf_figures *f, bool *again) {
-  tf_diags *d = tf_diags_new(); /* a tree that has no model is none to take */
+bool tf_evaluate_tree(const tf_tree *t, tf_evaluator *q, tf_figures *f, bool *again) {
+  tf_diags *d = tf_diags_new(); /* a tree without a model is not an error here */
   tf_model *m = d ? tf_model_new(t, d) : NULL;
   tf_result r;
   if (m) tf_model_walk_limit(m, WALK_MOST);

@@ -22,8 +22,8 @@ static double fill(tf_x_worker *w, const int64_t mesh[2], const int32_t *len, in
   return m->fill;
 }
 
-/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the
- * other Tiles on its path can fill with the lengths that are left. */
+/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times those that
+ * the remaining lengths can fill at the other Tiles on its path. */
 double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s) {
   const tf_x_template *t = w->t;
   const tf_facts *f = t->facts;
@@ -52,7 +52,7 @@ double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *
   for (int l = 1; l <= unit->below; l++) {
     double here = (double)(arch->memories[l].mesh[0] * arch->memories[l].mesh[1]);
     if (l < t->shape.shared &&
-        l - 1 <= stage) { /* chosen, and above the scope's Tile: its children share it */
+        l - 1 <= stage) { /* chosen, and above the scope's Tile: its children share its instances */
       const tf_x_tile *x = &t->tiles[l - 1];
       here = 1;
       for (int a = 0; a < 2; a++)
@@ -73,21 +73,21 @@ double tf_x_bound_of(const tf_x_worker *w, const tf_result *r) {
   f.energy_pj = fmax(f.energy_pj, b->energy_pj);
   f.traffic_words = fmax(f.traffic_words, (double)b->traffic_words);
   f.edp = f.energy_pj * f.cycles / arch->clock_hz;
-  if (!tf_x_ties(w, &f)) return INFINITY;
+  if (!tf_x_meets_tie(w, &f)) return INFINITY;
   return tf_objective_value(w->task->opts->objective, &f);
 }
 
-bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
+bool tf_x_meets_tie(const tf_x_worker *w, const tf_figures *f) {
   const tf_x_side_condition *tie = w->task->tie;
   return !tie || tf_objective_value(tie->goal, f) <= tie->most * (1 + 1e-12);
 }
 
 /* Whether a bound is below the limit by more than rounding. */
-bool tf_x_promises(const tf_x_worker *w, double bound) {
+bool tf_x_below_limit(const tf_x_worker *w, double bound) {
   return bound < w->task->limit * (1 - 1e-12);
 }
 
-void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
+void tf_x_note_capacity(tf_x_worker *w, int level, int64_t need) {
   tf_solve_level *l = &w->task->counts.level[level];
   l->pruned++;
   if (need < l->least) l->least = need;
@@ -100,8 +100,8 @@ static bool parts_fit(const tf_memory *m, const tf_level_result *r) {
   return true;
 }
 
-/* Whether the decided part fits.  The peak of a settled memory is the same in every completion, and
- * the words of a closed m-tile are part of its memory's. */
+/* Whether the decided part fits.  The peak of a settled memory is the same in every completion; the
+ * words of a closed m-tile count towards its memory. */
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
   const tf_arch *arch = w->t->facts->arch;
   for (int l = 0; l < arch->n_memories; l++) {
@@ -109,7 +109,7 @@ bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
     if (have < 0 || !x->settled[l]) continue;
     const bool room = r->levels[l].peak <= have;
     if (room && parts_fit(&arch->memories[l], &r->levels[l])) continue;
-    tf_x_note_level(w, l, room ? INT64_MAX : r->levels[l].peak);
+    tf_x_note_capacity(w, l, room ? INT64_MAX : r->levels[l].peak);
     return false;
   }
   return true;

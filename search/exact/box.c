@@ -1,5 +1,5 @@
-/* Words that an op touches below a Tile: what must be held there, and what siblings may have left
- * there. */
+/* Words that an op touches below a Tile: those that must be held there, and those that siblings may
+ * have left there. */
 #include <math.h>
 
 #include "search/exact/state.h"
@@ -13,8 +13,8 @@ static int next_node(const tf_x_template *t, const tf_x_tile *x) {
 }
 
 /* Elements of what op o reads (k >= 0) or produces (-1), for given lengths of the dims: an upper
- * bound; least: a lower bound wherever the box is (the first box reaches furthest into the
- * padding). */
+ * bound; least: a lower bound for every position of the box (the first box reaches furthest into
+ * the padding). */
 static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];
@@ -34,7 +34,7 @@ static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bo
   return box;
 }
 
-/* Bits of what op o touches below a memory's Tile and the memory, or a part of it, holds; each
+/* Bits of what op o touches below a memory's Tile and what the memory, or a part of it, holds; each
  * tensor once, by its first reference. */
 static double held_bits(const tf_x_template *t, int o, const tf_node *tile, const tf_mem_part *part,
                         const int32_t *len) {
@@ -82,14 +82,14 @@ bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const i
   int64_t words = (int64_t)ceil(bits / mem->word_bits);
   const bool room = words <= mem->capacity_words;
   if (room && parts_hold(w->t, o, child, len)) return true;
-  tf_x_note_level(w, level, room ? INT64_MAX : words);
+  tf_x_note_capacity(w, level, room ? INT64_MAX : words);
   return false;
 }
 
-/* ---- what siblings leave behind -------------------------------------------------------------- */
-/* Whether a copy of read k that a sibling left may be where Tile x spreads it.  Each spatial loop
- * must move the tensor: a sibling that spreads over a dim which does not move it reduces over that
- * dim, and then drops its copies. */
+/* ---- reuse of what siblings left ------------------------------------------------------------- */
+/* Whether a sibling may have left a copy of read k where Tile x spreads it.  Each spatial loop must
+ * move the tensor: a sibling that spreads over a dim which does not move it reduces over that dim,
+ * and then drops its copies. */
 static bool may_find(const tf_x_template *t, const tf_x_tile *x, int k, const tf_x_state *s) {
   const tf_workload *wl = t->facts->wl;
   const tf_ref *ref = &wl->ops[x->op].reads[k];
@@ -116,8 +116,7 @@ static double instances_above(const tf_x_template *t, int n, const tf_x_state *s
   return all;
 }
 
-/* An upper bound on what one read finds in its memory, over the run and all instances: in bits, per
- * instance. */
+/* An upper bound on the bits that one read finds in its memory, over the run, per instance. */
 static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s,
                          const tf_result *r) {
   const tf_facts *f = w->t->facts;
@@ -137,7 +136,7 @@ static const tf_memory *memory_below(const tf_x_template *t, const tf_x_tile *x,
   return below->kind == TF_TILE ? &t->facts->arch->memories[below->level] : NULL;
 }
 
-double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s,
+double tf_x_reuse_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s,
                        const tf_result *r) {
   int n;
   double time = 0;
@@ -151,7 +150,7 @@ double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s,
   return time;
 }
 
-double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+double tf_x_reuse_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
   int n;
   double pj = 0;
   const tf_memory *own = memory_below(w->t, x, &n), *up = &w->t->facts->arch->memories[x->level];

@@ -16,7 +16,7 @@ static int divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
   return low;
 }
 
-/* ---- how much of a mesh can be filled -------------------------------------------------------- */
+/* ---- filling a mesh -------------------------------------------------------------------------- */
 enum { AXIS_MOST = 1024 };
 
 /* The largest product up to `room` of one divisor of each length, at most two of them above 1. */
@@ -57,10 +57,10 @@ typedef struct {
   int n_div[TF_X_DIMS];
 } chooser;
 
-/* Counts depend only on the product of a dim's two spatial trip counts, so of all ways to lay these
- * out on the two axes one is enough: the one with most on X, first dims first; of whole dims where
- * none may lie on both. */
-static bool laid_out_first(const chooser *c) {
+/* Counts depend only on the product of a dim's two spatial trip counts, so one of its layouts on
+ * the two axes is enough: the one with most on X, first dims first; of whole dims where none may
+ * lie on both. */
+static bool is_canonical_layout(const chooser *c) {
   const int64_t *mesh = c->tile->mesh;
   int64_t used = 1;
   int on_x = 0;
@@ -103,7 +103,7 @@ static bool orders(chooser *c) {
 }
 
 /* Enumerates the lengths below the Tile, shortest first: where one is too long for the memory
- * below, longer ones are, too. */
+ * below, longer ones are too long as well. */
 static bool insides(chooser *c, int i) {
   if (i == c->tile->n_dims) return orders(c);
   if (c->tile->last) {
@@ -128,7 +128,7 @@ static bool spread_axis(chooser *c, int axis, int from, int used_dims, int64_t r
 
 static bool spread_done(chooser *c, int axis) {
   if (axis == 0) return spread_axis(c, 1, 0, 0, c->tile->mesh[1]);
-  if (!laid_out_first(c) || !c->v->spread(c->v->ctx, &c->s)) return true;
+  if (!is_canonical_layout(c) || !c->v->spread(c->v->ctx, &c->s)) return true;
   return insides(c, 0);
 }
 
@@ -161,7 +161,7 @@ bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor 
   return spread_axis(&c, 0, 0, 0, tile->mesh[0]);
 }
 
-/* ---- as trip counts -------------------------------------------------------------------------- */
+/* ---- writing trip counts --------------------------------------------------------------------- */
 static int place_after(const tf_x_tile *tile, int from, int group) {
   while (from < tile->n_places && tile->place[from] != group)
     from++;

@@ -21,7 +21,7 @@ enum {
 };
 #define TF_X_DIVISORS 240
 
-/* A shape: how many Tiles all ops share, and how the ops below them are composed. */
+/* A shape: how many Tiles all ops share, and how the ops below them are combined. */
 typedef struct {
   int shared;    /* memories 0 .. shared - 1 have a Tile shared by all ops; 0: nothing is fused */
   bool keep;     /* intermediates stay in memory `shared`, in which each op has its own Tile */
@@ -30,17 +30,18 @@ typedef struct {
   bool stream;   /* reductions over a dim of the last op are streamed */
 } tf_x_shape;
 
-/* A Tile in which something is chosen.  It has a temporal loop of a dim at each place that the
- * dim's group can take in the order; at most one of these has a trip count above 1. */
+/* A Tile with choices.  For each place that a dim's group can take in the order it has a temporal
+ * loop of the dim; at most one of these has a trip count above 1. */
 typedef struct {
-  int node, level, op; /* op: whose Tile it is; -1: shared by all */
-  bool last;           /* the last of its op's path: takes all that is left of every dim */
+  int node, level, op; /* op: that it belongs to; -1: shared by all */
+  bool last;           /* the last Tile of its op's path: takes all that is left of every dim */
   int n_dims;
   int dims[TF_X_DIMS];  /* dims longer than 1 */
   int slot[TF_X_DIMS];  /* slot in tf_trips, for the op (shared: for the last op) */
   int n_groups;         /* groups whose order is chosen; dims of group -1 are outside the order */
   int group[TF_X_DIMS]; /* [dim] */
-  int n_places;         /* length of the sequence that contains every order of the groups */
+  int n_places;         /* length of the sequence that contains every order of the groups (a
+                           superpermutation) */
   int place[16];        /* the group at each place of the sequence */
   int temporal[16][TF_X_DIMS]; /* [place][dim] number of the loop; -1: none */
   int outer[TF_X_DIMS];        /* loop of a dim of group -1; in a last Tile, of every dim */
@@ -48,13 +49,12 @@ typedef struct {
   int spatial[2][TF_X_DIMS];   /* [axis][dim] loop, -1 */
   bool one_side;               /* a dim is spread along one axis at most */
   int first_loop, n_loops;
-  bool
-      *open; /* [n_nodes] nodes that are still open once this Tile and those before it are chosen */
-  bool *settled; /* [n_memories] then all m-tiles of the memory, and the homes in it, are closed */
-  bool *alone;   /* for the first own Tile of its op: as `open`, if no other op's own Tile were
-                    chosen; else NULL */
-  bool complete; /* nothing is left to choose then */
-  bool bounds;   /* the counts of closed nodes do not depend on open ones */
+  bool *open;    /* [n_nodes] still open once this Tile and those before it are chosen */
+  bool *settled; /* [n_memories] all m-tiles of the memory, and the homes in it, are closed then */
+  bool *open_alone; /* for the first own Tile of its op: as `open`, if no other op's own Tile were
+                  chosen; else NULL */
+  bool complete;    /* nothing is left to choose then */
+  bool bounds;      /* the counts of closed nodes do not depend on open ones */
 } tf_x_tile;
 
 typedef struct {
@@ -67,10 +67,11 @@ typedef struct {
   int n_shared;          /* how many are shared */
   int n_paths[TF_X_OPS]; /* [op] indices of the Tiles on its path */
   int path[TF_X_OPS][TF_X_TILES];
-  bool *behind; /* [n_nodes] nodes open once the shared Tiles are chosen */
-  bool masked;  /* the workload has a mask, but all points are counted here (tf_solve_exact) */
-  bool apart;   /* words moved by one op's own Tiles do not depend on other ops, except for what it
-                   finds of an   intermediate */
+  bool *open_below_shared; /* [n_nodes] open once the shared Tiles are chosen */
+  bool masked; /* the workload has a mask; all points are counted here all the same (tf_solve_exact)
+                */
+  bool separable; /* words moved by one op's own Tiles do not depend on other ops, except for
+                 intermediates that it finds in its memory */
   int rest[TF_X_OPS][TF_X_DIMS + 4]; /* [op][i-th dim of the op] the loop that takes all that is
                                         left; -1: none */
   int n_loops;
@@ -92,8 +93,8 @@ int tf_x_groups(const tf_workload *wl, int op, const int *dims, int n, int *grou
 enum { TF_X_SKIP_WINDOWS = 1, TF_X_SKIP_REDUCED = 2 /* what other ops reduce */ };
 int tf_x_dims(const tf_workload *wl, int op, unsigned skip, int *dims);
 /* The dims that a Tile of op (-1: shared) at a level leaves to Tiles further in: windows, except
- * right outside the op's last Tile; and, above a scope, what another op reduces, unless that is
- * streamed. */
+ * right outside the op's last Tile; and, above a scope, dims that another op reduces, unless that
+ * is streamed. */
 unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op,
                     int level);
 
@@ -110,8 +111,8 @@ typedef struct {
 
 /* Calls take(ctx, s, t, order) for every choice of a Tile, given the length `len` left of each dim.
  * s: spatial trip counts; t[dim]: temporal ones; order[0 .. n_order - 1]: the order of the groups
- * with a loop longer than 1, outermost first. enough(ctx, spatial, left): false skips a spatial
- * choice and all that goes with it.  Stops when take returns false. */
+ * with a loop longer than 1, outermost first.  Prunes: spread or holds return false to skip all
+ * choices with that spatial part, or with these lengths.  Stops when take returns false. */
 typedef struct {
   void *ctx;
   bool (*spread)(void *ctx, const tf_x_spread *s);

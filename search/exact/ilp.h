@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What ends branch and bound before the best is proved: a number of nodes, or `over`, which is
- * asked at each node (NULL: nothing else). */
+/* What ends branch and bound before the optimum is proved: a number of nodes, or `over`, which is
+ * called at each node (NULL: the number alone). */
 typedef struct {
   int64_t nodes;
   bool (*over)(void *ctx);
@@ -14,12 +14,12 @@ typedef struct {
 } tf_ilp_limit;
 
 /* Assigns prime factors of n lengths to mesh axes (slots of `room` instances each) so that the
- * fewest instances are idle.  The logarithms of the factors in a slot add up, which makes it an
+ * fewest instances are idle.  In logarithms the product in a slot is a sum, which makes it an
  * integer linear program (as in CoSA: Huang et al., ISCA 2021).  *most: the largest product over
- * all slots, or, where the limit ended it, an upper bound of that; *relaxed: an upper bound of it,
- * by the linear relaxation.  False where the tool was built without GLPK, or GLPK failed. */
+ * all slots, or, if stopped by the limit, an upper bound of it; *relaxed: its upper bound by the
+ * linear relaxation.  False where the program was built without GLPK, or GLPK failed. */
 bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots,
                         tf_ilp_limit *limit, double *most, double *relaxed);
-/* Whether the tool was built with GLPK. */
+/* Whether the program was built with GLPK. */
 bool tf_ilp_there(void);
 #endif

@@ -52,7 +52,7 @@ static void fill_problem(glp_prob *lp, const factor *f, int n, const int64_t *ro
 /* Branch and bound while it runs. */
 typedef struct {
   tf_ilp_limit *limit;
-  double bound; /* of all that is open where it was ended; INFINITY: it was not */
+  double bound; /* upper bound of the open nodes when it was stopped; INFINITY: it was not */
 } run;
 
 /* GLPK asks for the next node to be solved. */
@@ -82,8 +82,8 @@ static bool solve(glp_prob *lp, tf_ilp_limit *limit, double *most, double *relax
   if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT) return false;
   *relaxed = exp(glp_get_obj_val(lp));
   const int how = glp_intopt(lp, &whole), status = glp_mip_status(lp);
-  if (isfinite(r.bound)) { /* the best found is worth no less than what is open, or what is open
-                              bounds it */
+  /* stopped: the optimum is at most the larger of the best found and the open nodes' bound */
+  if (isfinite(r.bound)) {
     const double found = status == GLP_FEAS || status == GLP_OPT ? glp_mip_obj_val(lp) : 0;
     *most = whole_of(fmin(fmax(found, r.bound), log(*relaxed)));
     return true;

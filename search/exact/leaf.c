@@ -9,8 +9,8 @@
 #include "search/exact/state.h"
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
-/* Memoised by the set of loops with more than one step. */
-bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
+/* Cached by the set of loops with more than one step. */
+bool tf_x_is_legal(tf_x_worker *w, const int64_t *trips) {
   uint64_t h = TF_HASH_START;
   for (int l = 0; l < w->t->n_loops; l++) {
     unsigned char turns = trips[l] > 1;
@@ -31,7 +31,7 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
   assert(f.cycles >= k->floor->cycles * (1 - 1e-9) &&
          f.energy_pj >= k->floor->energy_pj * (1 - 1e-9));
   double value = tf_objective_value(k->opts->objective, &f);
-  if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
+  if (!tf_x_below_limit(w, value) || !tf_x_meets_tie(w, &f)) {
     k->counts.by_bound++;
     return;
   }
@@ -49,12 +49,12 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
 static void note_violations(tf_x_worker *w, const tf_result *r) {
   const tf_violation *v = &r->violations[0];
   if (v->code == TF_E_CAPACITY)
-    tf_x_note_level(w, v->level, v->part ? INT64_MAX : v->need);
+    tf_x_note_capacity(w, v->level, v->part ? INT64_MAX : v->need);
   else
     w->task->counts.by_mesh++;
 }
 
-/* The most steps of an exact walk, where no other way counts the mapping. */
+/* The most steps of an exact walk, for mappings that nothing else can count. */
 enum { WALK_MOST = 20000 };
 
 static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {

@@ -7,16 +7,16 @@
 #include "search/common/ops.h"
 #include "search/exact/exact.h"
 
-/* ---- what the workload says ------------------------------------------------------------------ */
-static int floor_of(const tf_arch *arch, const tf_workload *wl, int o) {
+/* ---- properties of the workload -------------------------------------------------------------- */
+static int unit_level(const tf_arch *arch, const tf_workload *wl, int o) {
   int u = tf_ops_unit(arch, wl, o);
   return u < 0 ? 0 : arch->units[u].below;
 }
 
-static int lowest_floor(const tf_arch *arch, const tf_workload *wl) {
+static int outermost_unit_level(const tf_arch *arch, const tf_workload *wl) {
   int least = arch->n_memories - 1;
   for (int o = 0; o < wl->n_ops; o++)
-    if (floor_of(arch, wl, o) < least) least = floor_of(arch, wl, o);
+    if (unit_level(arch, wl, o) < least) least = unit_level(arch, wl, o);
   return least;
 }
 
@@ -33,8 +33,8 @@ static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
 }
 
 /* ---- the list of shapes ---------------------------------------------------------------------- */
-/* Enumerates the scopes below `shared` Tiles: each kind over all ops; where there are fewer runs
- * than ops, also Shar over runs, and Para and Pipe over runs only; and the streamed variants. */
+/* Enumerates the scopes below `shared` Tiles: each kind over all ops; if there are fewer runs than
+ * ops, also Shar over runs, and Para and Pipe over runs only; and the streamed variants. */
 static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {
   int run[TF_X_OPS], n_runs = find_runs(arch, wl, run);
   bool nests = n_runs > 1 && n_runs < wl->n_ops;
@@ -55,7 +55,7 @@ static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_sh
 }
 
 bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape *out) {
-  int least = lowest_floor(arch, wl);
+  int least = outermost_unit_level(arch, wl);
   *out = (tf_x_shape){.kind = TF_SEQ};
   if (k-- == 0) return true;
   if (wl->n_ops < 2 || !tf_ops_one_end(wl)) return false;
@@ -83,7 +83,7 @@ int tf_x_sequence(int n, int place[16]) {
 unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op,
                     int level) {
   if (op < 0) return s->stream ? TF_X_SKIP_WINDOWS : TF_X_SKIP_WINDOWS | TF_X_SKIP_REDUCED;
-  return level < floor_of(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
+  return level < unit_level(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
 }
 
 static bool reduced_elsewhere(const tf_workload *wl, int dim) {
@@ -115,8 +115,8 @@ static bool uses(const tf_index *ix, const bool *dim) {
   return false;
 }
 
-/* Marks the tensors that loops over the dims move, from op o on and up through its producers. */
-static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bool *moved) {
+/* Marks the tensors that loops over the dims move, from op o up through its producers. */
+static void mark_moved(const tf_workload *wl, int o, const bool *dim, bool further, bool *moved) {
   const tf_op *op = &wl->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
     if (dim[op->dims[i]]) moved[op->out] = true;
@@ -130,7 +130,7 @@ static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bo
           next[wl->ops[z->producer].dims[r]] = true;
       }
     moved[op->reads[k].tensor] |= any;
-    if (any && further && z->producer >= 0) mark(wl, z->producer, next, true, moved);
+    if (any && further && z->producer >= 0) mark_moved(wl, z->producer, next, true, moved);
   }
 }
 
@@ -138,7 +138,7 @@ static uint64_t signature(const tf_workload *wl, int op, int dim) {
   bool dims[256] = {false}, moved[64] = {false};
   uint64_t bits = 0;
   dims[dim] = true;
-  mark(wl, op < 0 ? last_op(wl) : op, dims, op < 0, moved);
+  mark_moved(wl, op < 0 ? last_op(wl) : op, dims, op < 0, moved);
   for (int z = 0; z < wl->n_tensors; z++)
     bits |= (uint64_t)moved[z] << z;
   return bits;
@@ -195,9 +195,9 @@ static void put_temporal(const writer *w, int op, const int *dims, int n, bool l
       if (group[i] == place[p]) put_loop(w, dims[i], TF_TEMPORAL);
 }
 
-/* Whether a Tile of op (-1: of all) at a level may not spread the dim: instances would get parts of
- * sums that live further in. */
-static bool parts_sums(const writer *w, int op, int level, int dim) {
+/* Whether a Tile of op (-1: of all) at a level must not spread the dim: instances would get partial
+ * sums of a tensor that lives further in. */
+static bool splits_sums(const writer *w, int op, int level, int dim) {
   const tf_op *o = &w->wl->ops[op < 0 ? last_op(w->wl) : op];
   const tf_tensor *z = &w->wl->tensors[o->out];
   bool reduced = false;
@@ -210,7 +210,7 @@ static void put_spatial(const writer *w, int op, int level, const int64_t mesh[2
   int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < n && mesh[a] > 1; i++)
-      if (!tf_ops_window(w->wl, dims[i]) && !parts_sums(w, op, level, dims[i]))
+      if (!tf_ops_window(w->wl, dims[i]) && !splits_sums(w, op, level, dims[i]))
         put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
@@ -231,7 +231,7 @@ static int put_tile(const writer *w, int parent, int op, int level, bool spread,
 
 static void put_op(const writer *w, int parent, int op) {
   int from = w->s->shared == 0 ? 0 : w->s->keep ? w->s->shared : w->s->shared - 1;
-  int to = floor_of(w->arch, w->wl, op);
+  int to = unit_level(w->arch, w->wl, op);
   for (int l = from; l <= to; l++)
     parent = put_tile(w, parent, op, l, true, l == to);
   tf_build_op(w->out, parent, op);
@@ -284,7 +284,7 @@ tf_tree *tf_x_tree(const tf_arch *arch, const tf_workload *wl, const tf_x_shape 
   writer w = {arch, wl, s, tf_build_new(arch, wl, NULL)};
   int above = -1;
   if (!w.out) return NULL;
-  for (int l = 0; l < s->shared; l++) /* the innermost leaves its instances to the ops */
+  for (int l = 0; l < s->shared; l++) /* at the innermost the instances are left to the ops */
     above = put_tile(&w, above, -1, l, l + 1 < s->shared || s->keep, false);
   if (wl->n_ops == 1)
     put_op(&w, -1, 0);

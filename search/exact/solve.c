@@ -1,4 +1,5 @@
-/* The exact solver around its branch and bound: canonical form, ties, masks, padding. */
+/* The exact solver around its branch and bound: canonical form, ties, masks, padding, and the
+ * heuristic search afterwards. */
 #include "search/exact/solve.h"
 
 #include <math.h>
@@ -6,26 +7,24 @@
 #include "base/locale.h"
 #include "search/closed/canonical.h"
 #include "search/common/objective.h"
-#include "search/exact/floor.h"
+#include "search/exact/root_bound.h"
 #include "search/exact/start.h"
 #include "search/run/driver.h"
-#include "search/run/polish.h"
+#include "search/run/tree_local_search.h"
 #include "tileflow/tree.h"
 
 enum { TIE_LEAST = 100000, TIE_MOST = 2000000 }; /* evaluations for the second objective */
 enum { TIE_ROOM = 256 };                         /* fewer do not pay */
-enum { SEED_AFTER = 2 };                         /* of the search after */
-enum { MOVES_PART = 2, MOVES_MOST = 100000 };    /* of a round: moves from what it found */
-enum {
-  ROUNDS = 4,
-  ROUND = 40000
-}; /* of the search after, at most; evaluations below which there is one less */
-enum { NEAR_PART = 2 };  /* of the evaluations before, near the bound */
-enum { TRIAL_PART = 8 }; /* of a single round: moves that tell whether to go on from the best */
-#define WORSE_MOST 1.02  /* of a search anew: moves go from the best instead */
-#define PAYS 1e-3        /* what they must make it better by */
+/* Of the search afterwards: */
+enum { SEED_AFTER = 2 };
+enum { MOVES_PART = 2, MOVES_MOST = 100000 }; /* part of a round for local search, and its most */
+enum { ROUNDS = 4, ROUND = 40000 };           /* most rounds; evaluations that each needs */
+enum { NEAR_PART = 2 };  /* part of the evaluations before, if the result is near the bound */
+enum { TRIAL_PART = 8 }; /* part of a single round for local search, which decides how to go on */
+#define WORSE_MOST 1.02  /* a search anew that is worse than this is dropped for the best */
+#define PAYS 1e-3        /* the improvement that local search must give */
 
-/* Whether the search after takes over before all of the space was tried. */
+/* Whether the branch and bound was stopped before it had tried the whole space. */
 static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
   return o->after && r->stopped_by != TF_STOP_EXHAUSTED && r->value > r->bound * TF_X_NEAR;
 }
@@ -33,7 +32,7 @@ static bool unfinished(const tf_solve_opts *o, const tf_solve_result *r) {
 /* ---- ties ----------------------------------------------------------------------------------- */
 /* Breaks ties: solves again for less energy among the mappings whose objective equals the one
  * found, with as many evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the
- * objective stays. */
+ * objective still holds. */
 static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                        tf_solve_result *r) {
   const bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
@@ -70,9 +69,9 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
 }
 
 /* ---- masks and padding ---------------------------------------------------------------------- */
-/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped
- * steps, an open part could leave out more of the decided part, and hardly anything could be
- * pruned.  The mapping found is evaluated with its mask. */
+/* Solves a masked workload with all points counted, as the search ranks them, and evaluates the
+ * mapping found with its mask.  With skipped steps, an open part could leave out more of the
+ * decided part, and hardly anything could be pruned. */
 static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                         tf_solve_result *r, tf_diags *d) {
   tf_model *m = tf_model_new(r->tree, d);
@@ -85,9 +84,9 @@ static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_sol
   return m != NULL;
 }
 
-/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed
- * part of a tree are no lower bound of its completions (tests/unit/test_exact.c found a wrong
- * proof).  Then only bounds that hold for every mapping are reported. */
+/* Whether an op's output is padded.  Then its range is clipped at borders, and the counts of the
+ * closed part of a tree are no lower bound of its completions; so only bounds that hold for every
+ * mapping are reported. */
 static bool makes_padded(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
@@ -97,15 +96,15 @@ static bool makes_padded(const tf_workload *wl) {
 
 static bool bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                               tf_solve_result *r, tf_diags *d) {
-  tf_x_floor f = {.arch = arch, .wl = wl, .objective = o->objective};
-  if (!tf_x_floor_find(&f, d)) return false;
-  r->bound = r->space_bound = r->trips_bound = r->bypass_bound = tf_x_floor_all(&f);
+  tf_x_root_bound f = {.arch = arch, .wl = wl, .objective = o->objective};
+  if (!tf_x_root_find(&f, d)) return false;
+  r->bound = r->space_bound = r->trips_bound = r->bypass_bound = tf_x_root_all(&f);
   r->proved = r->space_proved = r->all_trips = r->bypasses =
-      r->tree && r->value <= tf_x_floor_all(&f) * (1 + 1e-12);
+      r->tree && r->value <= tf_x_root_all(&f) * (1 + 1e-12);
   return true;
 }
 
-/* ---- the search after ----------------------------------------------------------------------- */
+/* ---- the search afterwards ------------------------------------------------------------------ */
 /* Takes a better mapping, which need not lie in the space. */
 static void take_better(tf_solve_result *r, tf_found *f) {
   tf_tree_free(r->tree);
@@ -119,7 +118,7 @@ static void take_better(tf_solve_result *r, tf_found *f) {
   r->bypasses |= r->proved;
 }
 
-/* What a round of the search after may take. */
+/* The budget of one round of the search afterwards. */
 typedef struct {
   int64_t evals;
   double seconds; /* where time has a limit */
@@ -127,32 +126,32 @@ typedef struct {
   bool single; /* the only round */
 } after_part;
 
-/* Moves from a mapping. */
+/* Local search from a mapping. */
 static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *from, double value,
                        tf_solve_result *r) {
   tf_budget left = o->budget;
-  tf_budget_clock watch;
-  const tf_polishing how = {.goal = r->bound, .evals = may.evals, .seed = may.seed};
-  tf_trying q = {.by = o->objective, .exportable = o->exportable};
+  tf_budget_clock clock;
+  const tf_local_search_opts how = {.goal = r->bound, .evals = may.evals, .seed = may.seed};
+  tf_evaluator q = {.objective = o->objective, .exportable = o->exportable};
   tf_found f;
   left.time_limit = may.seconds;
   if (value <= r->bound * (1 + 1e-12) || may.evals <= 0 ||
       (o->budget.time_limit > 0 && may.seconds <= 0))
     return true;
-  tf_clock_begin(&watch, &left);
-  if (tf_polished(from, value, &how, &watch, &q, &f)) {
+  tf_clock_begin(&clock, &left);
+  if (tf_tree_local_search(from, value, &how, &clock, &q, &f)) {
     if (f.value < r->value * (1 - 1e-12))
       take_better(r, &f);
     else
       tf_tree_free(f.tree);
   }
   r->evals += tf_x_moved(&q);
-  r->seconds += tf_clock_seconds(&watch);
+  r->seconds += tf_clock_seconds(&clock);
   return !q.failed;
 }
 
-/* A search for half of the part, from the best or anew, and moves from what it finds for the rest.
- */
+/* A search for half of the budget, from the best or anew, and local search from its result for the
+ * rest. */
 static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_solve_result *r,
                          tf_diags *d) {
   const tf_tree *const start[] = {r->tree};
@@ -188,7 +187,7 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   return ok || tf_out_of_memory(d);
 }
 
-/* Whether moves from the best make it so little better that a search anew is worth more. */
+/* Whether local search from the best improves it so little that a search anew is worth more. */
 static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r) {
   const double before = r->value;
   may.evals /= TRIAL_PART;
@@ -197,9 +196,9 @@ static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r)
   return move_after(o, may, r->tree, r->value, r) && r->value > before * (1 - PAYS);
 }
 
-/* What is left of the budget goes to searches of all mappings, in rounds: from the best, then anew,
- * and so on; a single one of several ops to what promises more.  Near the bound no search finds
- * much, so there they take no more than a part of what was spent before. */
+/* Spends the rest of the budget on searches of all mappings, in rounds: from the best, then anew,
+ * and so on; a single round, for several ops, takes the more promising of both.  Near the bound a
+ * search finds little, so it gets no more than a part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
@@ -231,7 +230,7 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
                               tf_diags *d) {
   tf_solve_result *r = tf_x_solve(arch, wl, o, NULL, NULL, d);
   const bool masked = r && tf_workload_masked(wl);
-  if (r && !masked) break_ties(arch, wl, o, r); /* with all points other mappings tie */
+  if (r && !masked) break_ties(arch, wl, o, r); /* with all points, other mappings tie */
   bool ok = !masked || !r->tree || count_masks(arch, wl, o, r, d);
   if (ok && r && (masked || makes_padded(wl))) ok = bound_by_workload(arch, wl, o, r, d);
   if (ok && r && o->after) ok = search_after(o, r, d);
@@ -243,20 +242,20 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                                 tf_diags *d) {
   TF_IN_C_LOCALE;
-  if (tf_zeros_matter(arch, wl)) { /* what it leaves out by is counted as if there were none */
+  if (tf_zeros_matter(arch, wl)) { /* its pruning counts as if there were no zeros */
     tf_fail(d, wl->at, TF_E_LIMIT,
             "the exact solver does not know what zeros save: search finds mappings, and so do the "
             "formulas (--method closed)");
     return NULL;
   }
-  if (tf_arch_lines(arch)) { /* its least energies and times are of words */
+  if (tf_arch_lines(arch)) { /* its lower bounds of energy and time are of words, not of lines */
     tf_fail(d, arch->at, TF_E_LIMIT,
             "the exact solver does not know lines and banks ('line'): search finds mappings, and "
             "so do the formulas (--method closed)");
     return NULL;
   }
   if (tf_has_peers(
-          arch)) { /* its bounds of what is left open would be above what neighbours save */
+          arch)) { /* what neighbours save could be more than its bounds of the open part allow */
     tf_fail(d, arch->at, TF_E_LIMIT,
             "the exact solver does not know what neighbours hand on ('peers'): search finds "
             "mappings, and so do the formulas (--method closed)");

@@ -6,34 +6,34 @@
 #include "model/tree/build.h"
 #include "search/common/objective.h"
 #include "search/run/driver.h"
-#include "search/run/polish.h"
+#include "search/run/tree_local_search.h"
 #include "search/space/pairs.h"
 #include "search/space/phases.h"
 #include "tileflow/tree.h"
 
-/* Of the budget, the search for the objective asked for takes a third, and MOST evaluations at
- * most; the formulas take an eighth.  Those for each of the other three objectives take less, so
- * that half of it is left for the proof. */
+/* Parts of the budget: a third, and at most MOST evaluations, for the search by the objective asked
+ * for; an eighth for the closed-form solver.  The other three objectives take less each, so that
+ * half of the budget is left for the proof. */
 enum { MOST = 300000, SEARCH_PART = 3, FORMULAS_PART = 8, OTHERS_PART = 24, MOST_OTHERS = 40000 };
-/* Phases (search/space/phases.h) take this much, where each way has EACH_PHASE evaluations. */
+/* Phases (search/space/phases.h): their part, if each candidate gets EACH_PHASE evaluations. */
 enum { PHASES_PART = 2, MOST_PHASES = 200000, EACH_PHASE = 64 };
-/* Where there are none, ops next to each other are fused (search/space/pairs.h). */
+/* Fusion of consecutive ops (search/space/pairs.h), where there are no phases. */
 enum { PAIRS_PART = 4, MOST_PAIRS = 50000, EACH_PAIR = 128 };
-/* Moves from the best of all these (search/run/polish.h). */
+/* Local search from the best of all these (search/run/tree_local_search.h). */
 enum { MOVES_PART = 16, MOST_MOVES = 5000, SEED_MOVES = 100 };
-/* Of the budget's time, where it has a limit. */
+/* Parts of the time limit, if there is one. */
 enum { TIME_PART = 4, TIME_PART_OTHERS = 32 };
 
-/* What was spent, and found, so far. */
+/* Evaluations spent, and the best found. */
 typedef struct {
-  tf_budget_clock *watch;
+  tf_budget_clock *clock;
   int64_t spent;
   double best;   /* value of the objective asked for */
   tf_tree *tree; /* the mapping of that value; NULL: none, or memory ran out */
-  bool phases;   /* there are some: the searches leave more to them */
+  bool phases;   /* there are phases: the searches leave more to them */
 } so_far;
 
-/* A part of the evaluations that are asked for, `most` at most; 0: no limit. */
+/* A part of the evaluations asked for, at most `most`; 0: no limit. */
 static int64_t part_of(const tf_x_start *s, int64_t part, int64_t most) {
   const int64_t evals = s->o->budget.max_evals / part;
   if (!s->o->budget.max_evals || (most && evals > most)) return most;
@@ -51,9 +51,9 @@ static tf_budget budget_of(const tf_x_start *s, int64_t evals, int time_part) {
                      .ctx = all->ctx};
 }
 
-/* Hands a mapping on with its value of the objective asked for; f: its figures as `eval` counts.
- * True: it is the best there is. */
-static bool hand_on(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
+/* Passes a mapping to the solver with its value of the objective asked for; f: its figures as
+ * `eval` counts.  True: it is optimal. */
+static bool pass(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so_far *now) {
   const double value = tf_objective_value(s->o->objective, f);
   if (*tree && value < now->best) {
     tf_tree_free(now->tree);
@@ -66,7 +66,7 @@ static bool hand_on(const tf_x_start *s, tf_tree **tree, const tf_figures *f, so
   return best;
 }
 
-/* What a search keeps by another figure may be the best by the objective. */
+/* Passes on the front: what a search keeps by another figure may be the best by the objective. */
 static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
   int best = -1;
   for (int i = 0; i < r->n_pareto; i++)
@@ -75,12 +75,12 @@ static bool take_front(const tf_x_start *s, tf_search_result *r, so_far *now) {
       best = i;
   tf_figures f;
   return best >= 0 && tf_figures_of_tree(r->pareto[best].tree, TF_COUNT_LONG, &f) &&
-         hand_on(s, &r->pareto[best].tree, &f, now);
+         pass(s, &r->pareto[best].tree, &f, now);
 }
 
 static int others_part(const so_far *now) { return now->phases ? 4 * OTHERS_PART : OTHERS_PART; }
 
-/* These add to what is spent, and return true where nothing better is left to find. */
+/* These add to the evaluations spent, and return true if an optimal mapping was found. */
 static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   const bool own = by == s->o->objective;
   const int64_t evals =
@@ -93,7 +93,7 @@ static bool by_search(const tf_x_start *s, tf_objective by, so_far *now) {
   tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, NULL, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, evals) : 0;
-  bool best = r && r->n_best && hand_on(s, &r->best[0].tree, &r->best[0].figures, now);
+  bool best = r && r->n_best && pass(s, &r->best[0].tree, &r->best[0].figures, now);
   if (r && !own && !best) best = take_front(s, r, now);
   tf_search_free(r);
   tf_diags_free(d);
@@ -110,35 +110,37 @@ static bool by_formulas(const tf_x_start *s, tf_objective by, so_far *now) {
   tf_diags *d = tf_diags_new();
   tf_solve_result *r = d ? tf_solve_closed(s->arch, s->wl, &o, d) : NULL;
   now->spent += r ? r->evals : 0;
-  const bool best = r && hand_on(s, &r->tree, &r->figures, now);
+  const bool best = r && pass(s, &r->tree, &r->figures, now);
   tf_solve_free(r);
   tf_diags_free(d);
   return best;
 }
 
-/* What moves from a tree may take. */
+/* The budget of a local search. */
 typedef struct {
   int64_t evals;
   double seconds; /* 0: no limit */
   uint64_t seed;
 } allowance;
 
-/* Moves from a tree of that value. */
+/* Local search from a tree of that value. */
 static bool better_by_moves(const tf_x_start *s, const tf_tree *tree, double value,
                             const allowance *may, so_far *now, tf_found *f) {
-  const tf_polishing how = {.goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
-  tf_trying q = {.by = s->o->objective, .exportable = s->o->exportable};
+  const tf_local_search_opts how = {
+      .goal = s->floor * TF_X_NEAR, .evals = may->evals, .seed = may->seed};
+  tf_evaluator q = {.objective = s->o->objective, .exportable = s->o->exportable};
   tf_budget budget = s->o->budget;
-  tf_budget_clock watch;
+  tf_budget_clock clock;
   budget.time_limit = may->seconds;
-  tf_clock_begin(&watch, &budget);
-  const bool better = !tf_clock_over(now->watch) && tf_polished(tree, value, &how, &watch, &q, f);
+  tf_clock_begin(&clock, &budget);
+  const bool better =
+      !tf_clock_over(now->clock) && tf_tree_local_search(tree, value, &how, &clock, &q, f);
   now->spent += tf_x_moved(&q);
   return better;
 }
 
 /* ---- phases --------------------------------------------------------------------------------- */
-/* A way to cut the ops into phases, and the best mapping found of it. */
+/* A partition of the ops into phases, and the best mapping found of it. */
 typedef struct {
   int way;
   double value;
@@ -146,8 +148,8 @@ typedef struct {
   tf_figures figures;
 } way;
 
-/* The tree of `best`, a completion of `open`, with the loops of Tiles below which op stands alone
- * as that has them. NULL: memory ran out. */
+/* The tree `open` with the loops of Tiles above `op` alone taken from its completion `best`. NULL:
+ * memory ran out. */
 static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
   tf_build *b =
       open->n_nodes == best->n_nodes ? tf_build_new(best->arch, best->workload, NULL) : NULL;
@@ -163,10 +165,10 @@ static tf_tree *open_own(const tf_tree *open, const tf_tree *best, int op) {
   return b ? tf_build_tree(b) : NULL;
 }
 
-/* What one way may take. */
+/* The budget of one partition. */
 typedef struct {
   int64_t evals;
-  double until; /* seconds of the watch, where time has a limit */
+  double until; /* seconds of the clock, if time has a limit */
   uint64_t seed;
 } share;
 
@@ -179,9 +181,9 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
                       .goal = s->floor * TF_X_NEAR,
                       .keep = 1};
   o.budget.seed = part->seed;
-  if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_clock_seconds(now->watch);
+  if (s->o->budget.time_limit > 0) o.budget.time_limit = part->until - tf_clock_seconds(now->clock);
   const bool over =
-      tf_clock_over(now->watch) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
+      tf_clock_over(now->clock) || (s->o->budget.time_limit > 0 && o.budget.time_limit <= 0);
   tf_diags *d = open && !over ? tf_diags_new() : NULL; /* finding none is no error here */
   tf_search_result *r = d ? tf_search_without_moves(s->arch, s->wl, open, &o, d) : NULL;
   now->spent += r ? tf_x_searched(r, part->evals) : 0;
@@ -196,11 +198,11 @@ static void complete(const tf_x_start *s, way *w, const tf_tree *open, const sha
   tf_diags_free(d);
 }
 
-/* The best of a way, step by step better. */
-static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now) {
+/* Local search from the best mapping of a partition. */
+static void improve_by_moves(const tf_x_start *s, way *w, const share *part, so_far *now) {
   tf_found f;
   const bool timed = s->o->budget.time_limit > 0;
-  const allowance may = {part->evals, timed ? part->until - tf_clock_seconds(now->watch) : 0,
+  const allowance may = {part->evals, timed ? part->until - tf_clock_seconds(now->clock) : 0,
                          part->seed};
   if (!w->best || (timed && may.seconds <= 0) ||
       !better_by_moves(s, w->best, w->value, &may, now, &f))
@@ -211,9 +213,9 @@ static void move_on(const tf_x_start *s, way *w, const share *part, so_far *now)
   w->figures = f.figures;
 }
 
-/* All trip counts anew; then, for a third of the evaluations, those of each op by itself, and for a
- * third moves. */
-static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
+/* Searches all trip counts; then, with a third of the evaluations each, those of each op by itself,
+ * and by local search. */
+static void improve_trips(const tf_x_start *s, way *w, share part, so_far *now) {
   tf_tree *open = tf_phases_tree(s->arch, s->wl, w->way);
   const int64_t third = part.evals / 3, each = third / s->wl->n_ops;
   part.evals = third;
@@ -225,7 +227,7 @@ static void improve(const tf_x_start *s, way *w, share part, so_far *now) {
     tf_tree_free(own);
   }
   part.evals = third;
-  move_on(s, w, &part, now);
+  improve_by_moves(s, w, &part, now);
   tf_tree_free(open);
 }
 
@@ -234,7 +236,7 @@ static int by_value(const void *a, const void *b) {
   return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->way - y->way;
 }
 
-/* All ways, then the better half of them anew, and so on. */
+/* Searches all partitions, then the better half of them further, and so on. */
 static bool by_phases(const tf_x_start *s, so_far *now) {
   const int n = now->best > s->floor * TF_X_NEAR ? tf_phases_ways(s->arch, s->wl) : 0;
   share part = {.evals = n ? part_of(s, PHASES_PART, MOST_PHASES) / 2 / n : 0};
@@ -245,12 +247,12 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
   for (int left = n; left > 0; left /= 2) {
     part.seed++;
     for (int k = 0; k < left; k++) {
-      part.until = tf_clock_seconds(now->watch) + s->o->budget.time_limit / TIME_PART / 2 / n;
-      improve(s, &ways[k], part, now);
+      part.until = tf_clock_seconds(now->clock) + s->o->budget.time_limit / TIME_PART / 2 / n;
+      improve_trips(s, &ways[k], part, now);
     }
     qsort(ways, (size_t)n, sizeof *ways, by_value);
   }
-  const bool best = hand_on(s, &ways[0].best, &ways[0].figures, now);
+  const bool best = pass(s, &ways[0].best, &ways[0].figures, now);
   for (int k = 0; k < n; k++)
     tf_tree_free(ways[k].best);
   free(ways);
@@ -258,8 +260,7 @@ static bool by_phases(const tf_x_start *s, so_far *now) {
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
-/* Fuses two ops of the best mapping so far that follow each other, where that is better, and goes
- * on from there. */
+/* Fuses two consecutive ops of the best mapping if that is better, and continues from there. */
 static bool by_pairs(const tf_x_start *s, so_far *now) {
   const int n = s->wl->n_ops - 1;
   const share part = {.evals = n > 1 ? part_of(s, PAIRS_PART, MOST_PAIRS) / 2 / n : 0,
@@ -270,32 +271,32 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
        node = now->tree->nodes[node].end) {
     way w = {.value = INFINITY};
     share mine = part;
-    mine.until = tf_clock_seconds(now->watch) + s->o->budget.time_limit / PAIRS_PART / n;
+    mine.until = tf_clock_seconds(now->clock) + s->o->budget.time_limit / PAIRS_PART / n;
     tf_tree *open = now->best > s->floor * TF_X_NEAR ? tf_pairs_fused(now->tree, node) : NULL;
-    if (open) complete(s, &w, open, &mine, now), move_on(s, &w, &mine, now);
+    if (open) complete(s, &w, open, &mine, now), improve_by_moves(s, &w, &mine, now);
     tf_tree_free(open);
-    if (w.best) best = hand_on(s, &w.best, &w.figures, now);
+    if (w.best) best = pass(s, &w.best, &w.figures, now);
   }
   return best;
 }
 
-/* The best so far, step by step better. */
+/* Local search from the best so far. */
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
   if (!now->tree || now->best <= s->floor * TF_X_NEAR) return false;
   const allowance may = {part_of(s, MOVES_PART, MOST_MOVES), s->o->budget.time_limit / MOVES_PART,
                          SEED_MOVES};
   return better_by_moves(s, now->tree, now->best, &may, now, &f) &&
-         hand_on(s, &f.tree, &f.figures, now);
+         pass(s, &f.tree, &f.figures, now);
 }
 
-int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *watch) {
+int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *clock) {
   const tf_objective own = s->o->objective;
-  so_far now = {.watch = watch, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
+  so_far now = {.clock = clock, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
   bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) ||
               by_pairs(s, &now) || by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
-    if (by != (int)own && !tf_clock_over(watch))
+    if (by != (int)own && !tf_clock_over(clock))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);
   tf_tree_free(now.tree);
   return now.spent;

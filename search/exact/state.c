@@ -72,7 +72,7 @@ void tf_x_state_free(tf_x_state *s) {
   free(s->left);
 }
 
-/* Quick evaluations whose effort, but for what is walked, counts as one evaluation more. */
+/* Quick evaluations whose effort is charged as one more evaluation; walks are charged otherwise. */
 enum { EFFORT_AN_EVAL = 16 };
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ bool tf_x_spend(tf_x_worker *w) {
   k->counts.evals++;
   if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
   if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
-  if (tf_clock_over(k->watch)) k->cut = true;
+  if (tf_clock_over(k->clock)) k->cut = true;
   return !k->cut;
 }
 
@@ -100,7 +100,7 @@ bool tf_x_partial(tf_x_worker *w, const int64_t *trips, const tf_open *open, tf_
 
 /* ---- completing ------------------------------------------------------------------------------ */
 /* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes
- * what that is. */
+ * how much that is. */
 void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
   tf_trips *t = w->trips;
   const tf_facts *f = w->t->facts;

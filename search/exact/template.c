@@ -1,4 +1,5 @@
-/* A shape's tree taken apart: which loop implements which choice, and which node is closed when. */
+/* Analyses a shape's tree: which loop implements which choice, and at which stage each node is
+ * closed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +68,12 @@ static void find_rest(tf_x_template *t, const tf_x_tile *x) {
   }
 }
 
-/* Whether the Tile has a choice: the last Tile of a path takes all that is left, and may only be
+/* Whether the Tile has a choice: the last Tile of a path takes all that is left, so it can only be
  * spread. */
 static bool has_choice(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
 
 /* Whether an op has memories of its own further in than that of its first own Tile. */
-static bool goes_deep(const tf_x_template *t, int o) {
+static bool has_inner_memories(const tf_x_template *t, int o) {
   for (int i = t->n_shared; i < t->n_tiles; i++)
     if (t->tiles[i].op == o) {
       int n = t->tree->nodes[t->tiles[i].node].children[0];
@@ -81,15 +82,15 @@ static bool goes_deep(const tf_x_template *t, int o) {
   return false;
 }
 
-/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot
- * find what these leave in such memories.  Among the others one choice is as good as the next where
- * they do not limit the time, and the first is enough. */
-static void put_deep_ops_first(tf_x_template *t) {
+/* Chooses ops first that have memories of their own further in, in their order: the other ops
+ * cannot find what these leave in such memories.  The choices of the other ops are equivalent where
+ * they do not limit the time, so that the first one is enough. */
+static void order_ops(tf_x_template *t) {
   tf_x_tile sorted[TF_X_TILES + 2];
   bool deep[TF_X_OPS];
   int n = t->n_shared;
   for (int o = 0; o < t->facts->wl->n_ops; o++)
-    deep[o] = goes_deep(t, o);
+    deep[o] = has_inner_memories(t, o);
   for (int round = 1; round >= 0; round--)
     for (int i = t->n_shared; i < t->n_tiles; i++)
       if (deep[t->tiles[i].op] == (bool)round) sorted[n++] = t->tiles[i];
@@ -107,13 +108,13 @@ static void add_tiles(tf_x_template *t) {
     if (x->op < 0) t->n_shared = t->n_tiles;
     if (!has_choice(x)) t->n_tiles--;
   }
-  put_deep_ops_first(t);
+  order_ops(t);
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     for (int i = 0; i < t->n_tiles; i++)
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;
 }
 
-/* ---- which nodes are closed when ------------------------------------------------------------ */
+/* ---- stages at which nodes are closed ------------------------------------------------------- */
 /* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1:
  * none. */
 static int first_open(const tf_x_template *t, int o, int s, int too) {
@@ -121,7 +122,7 @@ static int first_open(const tf_x_template *t, int o, int s, int too) {
   for (int k = 0; k < t->n_paths[o]; k++)
     if (t->path[o][k] > s && t->path[o][k] != too) {
       const tf_x_tile *x = &t->tiles[t->path[o][k]];
-      /* words enter it at moments that are decided already */
+      /* the moments at which words enter it are decided already */
       bool enters = x->op < 0 || k > t->n_shared || t->shape.keep;
       return enters ? nodes[x->node].children[0] : x->node;
     }
@@ -149,8 +150,8 @@ static bool nothing_open_at(const tf_x_template *t, const bool *open, int level)
   return true;
 }
 
-/* Whether two ops that share Tiles read the same input.  One may find what the other left, if both
- * lay it out alike, so that the counts of one depend on the choices of the other. */
+/* Whether two ops that share Tiles read the same input.  One may reuse what the other left, if both
+ * lay it out alike, so that its counts depend on the choices of the other. */
 static bool share_inputs(const tf_x_template *t) {
   for (int z = 0; z < t->facts->wl->n_tensors; z++)
     if (t->facts->wl->tensors[z].producer < 0 && t->facts->wl->tensors[z].n_consumers > 1)
@@ -160,24 +161,24 @@ static bool share_inputs(const tf_x_template *t) {
 
 static bool set_stages(tf_x_template *t) {
   size_t nodes = (size_t)t->tree->n_nodes, levels = (size_t)t->facts->arch->n_memories;
-  t->behind = TF_ARRAY(t->arena, bool, nodes);
-  if (!t->behind) return false;
-  mark_open(t, t->n_shared - 1, -1, t->behind);
+  t->open_below_shared = TF_ARRAY(t->arena, bool, nodes);
+  if (!t->open_below_shared) return false;
+  mark_open(t, t->n_shared - 1, -1, t->open_below_shared);
   t->masked = tf_workload_masked(t->facts->wl);
-  t->apart = !share_inputs(t);
+  t->separable = !share_inputs(t);
   for (int s = 0; s < t->n_tiles; s++) {
     tf_x_tile *x = &t->tiles[s];
     x->open = TF_ARRAY(t->arena, bool, nodes);
     x->settled = TF_ARRAY(t->arena, bool, levels);
     bool first = x->op >= 0 && t->path[x->op][t->n_shared] == s;
-    x->alone = first ? TF_ARRAY(t->arena, bool, nodes) : NULL;
-    if (!x->open || !x->settled || (first && !x->alone)) return false;
-    if (first) mark_open(t, t->n_shared - 1, s, x->alone);
+    x->open_alone = first ? TF_ARRAY(t->arena, bool, nodes) : NULL;
+    if (!x->open || !x->settled || (first && !x->open_alone)) return false;
+    if (first) mark_open(t, t->n_shared - 1, s, x->open_alone);
     mark_open(t, s, -1, x->open);
     for (size_t l = 0; l < levels; l++)
       x->settled[l] = nothing_open_at(t, x->open, (int)l);
     x->complete = s == t->n_tiles - 1;
-    x->bounds = x->op < 0 || t->apart || x->complete;
+    x->bounds = x->op < 0 || t->separable || x->complete;
   }
   return true;
 }

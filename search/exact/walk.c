@@ -8,7 +8,7 @@
 #include "search/exact/state.h"
 
 /* ---- choices of a Tile ----------------------------------------------------------------------- */
-/* What the visitor of a Tile's choices needs. */
+/* The context of a Tile's visitor. */
 typedef struct {
   tf_x_worker *w;
   int stage;
@@ -21,14 +21,14 @@ typedef struct {
   double time[TF_X_OPS], time_before[TF_X_OPS], all[64]; /* time: 0 where nothing is known */
   bool alone;       /* measuring: the op's Tile is chosen, those of other ops are open */
   double behind_pj; /* measuring: energy of what is closed without the op's Tile */
-  double open_pj;   /* least energy of the other ops whose Tiles are not chosen */
+  double open_pj;   /* lower bound on the energy of the other ops whose Tiles are not chosen */
   bool passes_load; /* measuring: a scope may hide the node's first load */
   int node;         /* the node that is measured */
   tf_x_list *out;
   int64_t no;
-} scene;
+} visit;
 
-static bool keep_choice(scene *c, double bound) {
+static bool keep_choice(visit *c, double bound) {
   const tf_x_tile *x = &c->w->t->tiles[c->stage];
   tf_x_list *out = c->out;
   int32_t *trips = TF_ARRAY(out->pool, int32_t, (size_t)x->n_loops + 1);
@@ -53,8 +53,8 @@ static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state 
   }
 }
 
-/* Whether Tile x spreads over the resource that a violation lacks: instances of a memory, or units.
- */
+/* Whether Tile x spreads over the resource that a violation is short of: instances of a memory, or
+ * units. */
 static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_violation *v) {
   const tf_facts *f = t->facts;
   int u = x->op < 0 ? -1 : tf_ops_unit(f->arch, f->wl, x->op);
@@ -76,7 +76,7 @@ static bool lacks_instances(const tf_x_template *t, int stage, const tf_result *
 }
 
 /* Sets the units of each op, and of all together, for the choice in c->now. */
-static void set_units(scene *c) {
+static void set_units(visit *c) {
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
   for (int o = 0; o < w->t->facts->wl->n_ops; o++)
@@ -86,11 +86,11 @@ static void set_units(scene *c) {
 }
 
 /* Evaluates the choice in c->now, and keeps it if its bound is below the limit; false to stop. */
-static bool judge(scene *c) {
+static bool evaluate_choice(visit *c) {
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
   tf_result r;
-  if (x->op < 0 && !tf_x_turns_legally(w, c->now.trips)) {
+  if (x->op < 0 && !tf_x_is_legal(w, c->now.trips)) {
     w->task->counts.by_rules++;
     return true;
   }
@@ -114,7 +114,7 @@ static bool judge(scene *c) {
   if (!tf_x_fits(w, x, &r)) return true;
   w->open_pj = c->open_pj;
   if (x->bounds) bound = fmax(bound, tf_x_bound_of(w, &r));
-  if (!tf_x_promises(w, bound)) {
+  if (!tf_x_below_limit(w, bound)) {
     w->task->counts.by_bound++;
     return true;
   }
@@ -123,9 +123,9 @@ static bool judge(scene *c) {
 }
 
 /* Judges the Tile with these trip counts; false: stop. */
-static bool judge_filled(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
-                         int n_order) {
-  scene *c = ctx;
+static bool evaluate_filled(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
+                            int n_order) {
+  visit *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
   memcpy(c->now.trips, c->base->trips, (size_t)w->t->n_loops * sizeof *c->now.trips);
@@ -134,12 +134,12 @@ static bool judge_filled(void *ctx, const tf_x_spread *s, const int32_t *t, cons
     set_rest(w, x, c->base, s, t, &c->now);
   else
     tf_x_complete(w, &c->now);
-  return judge(c);
+  return evaluate_choice(c);
 }
 
 /* Evaluates a spatial choice of the op with the rest of the Tile open. */
 static bool spread(void *ctx, const tf_x_spread *s) {
-  scene *c = ctx;
+  visit *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
   tf_objective goal = w->task->opts->objective;
@@ -161,7 +161,7 @@ static bool spread(void *ctx, const tf_x_spread *s) {
     return false;
   }
   w->open_pj = c->alone ? 0 : c->open_pj;
-  if ((goal == TF_LATENCY || goal == TF_EDP) && !tf_x_promises(w, tf_x_bound_of(w, &r))) {
+  if ((goal == TF_LATENCY || goal == TF_EDP) && !tf_x_below_limit(w, tf_x_bound_of(w, &r))) {
     w->task->counts.by_bound++;
     return false;
   }
@@ -169,7 +169,7 @@ static bool spread(void *ctx, const tf_x_spread *s) {
 }
 
 static bool holds(void *ctx, const int32_t *inside) {
-  const scene *c = ctx;
+  const visit *c = ctx;
   return tf_x_holds(c->w, &c->w->t->tiles[c->stage], c->base->left, inside);
 }
 
@@ -189,17 +189,17 @@ static double least_pj_of(const tf_x_worker *w, int o) {
 }
 
 /* decided: Tiles up to this one are chosen. */
-static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const tf_x_state *base) {
+static bool begin_scene(visit *c, tf_x_worker *w, int stage, int decided, const tf_x_state *base) {
   const tf_x_template *t = w->t;
   const tf_x_tile *x = &t->tiles[stage];
-  *c = (scene){.w = w, .stage = stage, .base = base};
+  *c = (visit){.w = w, .stage = stage, .base = base};
   if (!tf_x_state_new(w, &c->now)) {
     w->task->failed = true;
     return false;
   }
   memcpy(c->now.left, base->left, (size_t)w->trips->n_slots * sizeof *base->left);
-  if (x->op >= 0 && t->apart)
-    c->open_before = stage == t->n_shared ? t->behind : t->tiles[stage - 1].open;
+  if (x->op >= 0 && t->separable)
+    c->open_before = stage == t->n_shared ? t->open_below_shared : t->tiles[stage - 1].open;
   for (int o = 0; o < t->facts->wl->n_ops; o++) {
     bool begun = x->op < 0 || t->path[o][t->n_shared] < stage, here = x->op == o;
     c->before[o] = tf_x_most_units(w, o, decided, base);
@@ -216,7 +216,7 @@ static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const 
 
 static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
                          tf_x_list *out) {
-  scene c;
+  visit c;
   *out = (tf_x_list){.pool = tf_arena_new()};
   if (!out->pool || !begin_scene(&c, w, stage, stage - 1, base)) {
     w->task->failed = true;
@@ -224,26 +224,26 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   }
   c.parent = parent;
   c.out = out;
-  const tf_x_visitor v = {&c, spread, holds, judge_filled};
+  const tf_x_visitor v = {&c, spread, holds, evaluate_filled};
   tf_x_choices(&w->t->tiles[stage], c.len, &v);
   tf_x_state_free(&c.now);
   if (out->n) qsort(out->list, (size_t)out->n, sizeof *out->list, by_bound);
   return !w->task->failed && !w->task->cut;
 }
 
-/* Energy without what leaks, which follows from the time of the whole; by: the part of the leakage
- * by which rounding may be off, so that the result is no larger (by > 0) or no smaller than the sum
- * of what moves and computes. */
+/* Energy without leakage, which follows from the time of the whole.  by: the share of the leakage
+ * that rounding may be off by, so that the result is a lower (by > 0) or upper bound of the energy
+ * of moves and computation. */
 static double moved_pj(const tf_result *r, double by) {
   return r->energy_pj - r->leakage_pj * (1 + by);
 }
 
 /* ---- the least time of each op --------------------------------------------------------------- */
-/* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind
- * it. */
+/* Evaluates one choice of an op's first own Tile with the other ops open: the time and energy of
+ * the op's part. */
 static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order,
                     int n_order) {
-  scene *c = ctx;
+  visit *c = ctx;
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
   tf_result r;
@@ -251,35 +251,35 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   tf_x_write(x, s, t, order, n_order, c->now.trips);
   set_rest(w, x, c->base, s, t, &c->now);
   set_units(c);
-  tf_open open = {x->alone, c->units, NULL, c->all};
+  tf_open open = {x->open_alone, c->units, NULL, c->all};
   double time = 0, pj = 0; /* if it cannot be counted: nothing is proved */
   if (!tf_x_spend(w)) return false;
   bool known = tf_x_partial(w, c->now.trips, &open, &r);
-  if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
+  if (known) time = r.nodes[c->node].cycles - tf_x_reuse_time(w, x, &c->now, &r);
   if (known && c->passes_load) time -= tf_model_first_load(w->model, c->node);
   if (known)
-    pj = (moved_pj(&r, 1e-14) - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
+    pj = (moved_pj(&r, 1e-14) - c->behind_pj) * (1 - 1e-12) - tf_x_reuse_pj(w, x, &c->now, &r);
   c->out->least_pj = fmin(c->out->least_pj, pj);
   if (!keep_choice(c, w->task->opts->objective == TF_ENERGY ? pj : time)) w->task->failed = true;
   return !w->task->failed;
 }
 
-/* Lists all choices of op o's first own Tile, by the time of the node behind it.  That time is a
- * lower bound for any choice of the other ops and of its Tiles further in, as intermediates that
- * others may leave are taken to cost nothing (tf_x_found_time).  False if no choice has a bound
+/* Lists all choices of op o's first own Tile, by the time of the node below it.  That time is a
+ * lower bound for any choice of the other ops and of the Tiles further in, as intermediates that
+ * others may leave are taken to cost nothing (tf_x_reuse_time).  False if no choice has a bound
  * below the limit, or the task must stop. */
 static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behind_pj,
                      tf_x_list *out) {
   const tf_x_template *t = w->t;
   int stage = t->path[o][t->n_shared];
-  scene c;
+  visit c;
   *out = (tf_x_list){.pool = tf_arena_new(), .least_pj = INFINITY};
   if (!out->pool || !begin_scene(&c, w, stage, t->n_shared - 1, base)) {
     w->task->failed = true;
     return false;
   }
   memset(c.time_before, 0, sizeof c.time_before);
-  c.open_before = t->behind;
+  c.open_before = t->open_below_shared;
   c.alone = true;
   c.behind_pj = behind_pj;
   c.node = t->shape.keep ? t->tree->nodes[t->tiles[stage].node].children[0] : t->tiles[stage].node;
@@ -310,8 +310,8 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   double units[TF_X_OPS];
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     units[o] = 1;
-  tf_open open = {t->behind, units, NULL, NULL};
-  if (!t->apart || goal == TF_TRAFFIC || !tf_x_partial(w, base->trips, &open, &r))
+  tf_open open = {t->open_below_shared, units, NULL, NULL};
+  if (!t->separable || goal == TF_TRAFFIC || !tf_x_partial(w, base->trips, &open, &r))
     return true; /* no bounds of single ops */
   w->own = NULL;
   for (int o = 0; o < t->facts->wl->n_ops && ok; o++)
@@ -320,9 +320,9 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   return ok;
 }
 
-/* Whether some mapping with the choices made so far may beat the limit, by the least times of the
- * ops; raises *bound. */
-static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound) {
+/* Whether some mapping with the choices made so far may be below the limit, by the least times of
+ * the ops; raises *bound. */
+static bool may_be_below_limit(tf_x_worker *w, const tf_x_state *base, double *bound) {
   const tf_x_template *t = w->t;
   double units[TF_X_OPS], time[TF_X_OPS], all[64];
   tf_result r;
@@ -335,10 +335,10 @@ static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound
     time[o] = least_of(w, o);
     w->open_pj += least_pj_of(w, o);
   }
-  tf_open open = {t->behind, units, time, all};
+  tf_open open = {t->open_below_shared, units, time, all};
   if (!tf_x_partial(w, base->trips, &open, &r)) return true;
   *bound = fmax(*bound, tf_x_bound_of(w, &r));
-  return tf_x_promises(w, *bound);
+  return tf_x_below_limit(w, *bound);
 }
 
 /* The state after a choice. */
@@ -363,9 +363,9 @@ static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32
       out->trips[w->t->rest[x->op][i]] = out->left[w->t->facts->dim_from[x->op] + i];
 }
 
-/* How many of an op's own choices may still beat the limit, given what is chosen before.  They are
- * sorted, so these come first. */
-static int64_t own_choices(scene *c, const tf_x_list *own) {
+/* How many of an op's own choices may still be below the limit, given the choices before.  The list
+ * is sorted, so these come first. */
+static int64_t own_choices(visit *c, const tf_x_list *own) {
   tf_x_worker *w = c->w;
   int o = w->t->tiles[c->stage].op;
   int64_t lo = 0, hi = own->n;
@@ -378,7 +378,7 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
     w->open_pj = c->open_pj + (energy ? own->list[mid].bound : own->least_pj);
     if (!tf_x_spend(w)) return 0;
     bool known = tf_x_partial(w, c->base->trips, &open, &r);
-    if (!known || tf_x_promises(w, tf_x_bound_of(w, &r)))
+    if (!known || tf_x_below_limit(w, tf_x_bound_of(w, &r)))
       lo = mid + 1;
     else
       hi = mid;
@@ -386,10 +386,10 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
   return lo;
 }
 
-/* As list_choices, but from the list of the op's own choices. */
+/* As list_choices, but from the op's own list. */
 static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
                       tf_x_list *out) {
-  scene c;
+  visit c;
   const tf_x_list *own = &w->own[w->t->tiles[stage].op];
   *out = (tf_x_list){.pool = tf_arena_new()};
   if (!out->pool || !begin_scene(&c, w, stage, stage - 1, base)) {
@@ -402,7 +402,7 @@ static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double 
   int64_t n = own_choices(&c, own);
   for (int64_t i = 0; i < n && !w->task->failed && !w->task->cut; i++) {
     enter(w, stage, base, own->list[i].trips, &c.now);
-    if (!judge(&c)) break;
+    if (!evaluate_choice(&c)) break;
     if (w->task->limit < limit) n = own_choices(&c, own);
     limit = w->task->limit;
   }
@@ -426,7 +426,7 @@ static void walk_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   tf_x_state next = {0};
   if (list_stage(w, stage, base, parent, &list) && tf_x_state_new(w, &next))
     for (int64_t i = 0; i < list.n && !w->task->cut && !w->task->failed; i++) {
-      if (!tf_x_promises(w, list.list[i].bound)) {
+      if (!tf_x_below_limit(w, list.list[i].bound)) {
         w->task->counts.by_bound += list.n - i;
         break;
       }
@@ -443,7 +443,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
     return;
   }
   tf_x_list own[TF_X_OPS] = {{0}};
-  if (list_all_own(w, base, own) && may_beat_limit(w, base, &parent))
+  if (list_all_own(w, base, own) && may_be_below_limit(w, base, &parent))
     walk_choices(w, stage, base, parent);
   else
     w->task->counts.by_bound += !w->task->cut && !w->task->failed;
@@ -460,18 +460,20 @@ static void begin_task(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   tf_x_complete(w, s);
 }
 
-static bool add_head(tf_x_subproblems *h, int template, int32_t *trips, double bound, int64_t no) {
+static bool add_subproblem(tf_x_subproblems *h, int template, int32_t *trips, double bound,
+                           int64_t no) {
   if (!TF_GROW(h->list, h->n)) return false;
   h->list[h->n++] = (tf_x_subproblem){bound, template, no, trips};
   return true;
 }
 
-static void copy_heads(tf_x_worker *w, const tf_x_list *from, tf_x_subproblems *out) {
+static void copy_subproblems(tf_x_worker *w, const tf_x_list *from, tf_x_subproblems *out) {
   size_t bytes = ((size_t)w->t->tiles[0].n_loops + 1) * sizeof(int32_t);
   for (int64_t i = 0; i < from->n && !w->task->failed; i++) {
     int32_t *trips = malloc(bytes);
     if (trips) memcpy(trips, from->list[i].trips, bytes);
-    if (trips && add_head(out, w->number, trips, from->list[i].bound, from->list[i].no)) continue;
+    if (trips && add_subproblem(out, w->number, trips, from->list[i].bound, from->list[i].no))
+      continue;
     free(trips);
     w->task->failed = true;
   }
@@ -489,7 +491,7 @@ void tf_x_subproblems_of(tf_x_worker *w, tf_x_task *task, tf_x_subproblems *out)
     if (tf_x_spend(w)) tf_x_leaf(w, s.trips);
   } else if (w->t->n_shared > 0 || list_all_own(w, &s, out->own)) {
     list_choices(w, 0, &s, 0, &list);
-    copy_heads(w, &list, out);
+    copy_subproblems(w, &list, out);
     free_list(&list);
   }
   w->own = NULL;

@@ -4,7 +4,7 @@
 #define SEARCH_EXACT_WALK_H
 #include "search/exact/exact.h"
 
-/* How often something was pruned, and why. */
+/* How often choices were pruned, and why. */
 typedef struct {
   int64_t evals, by_bound, by_mesh, by_rules;
   tf_solve_level level[16]; /* TF_MEMORIES_MAX */
@@ -19,8 +19,8 @@ typedef struct {
 
 /* Choices of one Tile, by ascending bound. */
 typedef struct {
-  double bound;   /* lower bound on the objective; in a list of own choices: on the time behind the
-                     choice, or the energy */
+  double bound;   /* lower bound on the objective; in a list of own choices: on the time of the op's
+                     part, or its energy */
   int64_t no;     /* order of generation, to break ties */
   int32_t *trips; /* of the Tile's loops; in the pool */
 } tf_x_choice;
@@ -29,7 +29,7 @@ typedef struct {
   tf_x_choice *list;
   int64_t n;
   tf_arena *pool;
-  double least_pj; /* in a list of own choices: the least energy behind any of them */
+  double least_pj; /* in a list of own choices: the least energy of any */
 } tf_x_list;
 
 /* A subproblem: one choice of a template's first Tile, the root of a subtree of the search, with a
@@ -45,7 +45,7 @@ typedef struct {
   tf_x_subproblem *list;
   int64_t n;
   tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time
-                              behind them */
+                              of its part */
 } tf_x_subproblems;
 
 /* A tie condition: only mappings with at most `most` of `goal` are considered. */
@@ -60,7 +60,7 @@ typedef struct {
   const tf_bounds *floor;         /* lower bounds for any mapping */
   double limit;       /* value of the incumbent: only mappings below it are searched for */
   int64_t most_evals; /* 0: no limit */
-  tf_budget_clock *watch;
+  tf_budget_clock *clock;
   /* results */
   tf_x_counts counts;
   tf_x_best best;

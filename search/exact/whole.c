@@ -12,17 +12,17 @@
 
 enum { LEAF = 16, LOOK_EVERY = 1024, MODELS = 64 };
 #define ALL_TENSORS ((UINT32_C(1) << TF_WHOLE_TENSORS) - 1)
-#define ROUNDING 1e-12 /* by how much a bound may be too large */
+#define ROUNDING 1e-12 /* the relative error of a bound */
 
-/* A box that waits.  Its orders, its bypasses, then the spans of the variables, stand in the pool.
- */
+/* An open node: a box.  Its orders and bypasses, then the spans of its variables, are in the
+ * pool. */
 typedef struct {
   double bound;
   int64_t no; /* order of generation, to break ties */
-  int32_t at; /* its place in the pool */
+  int32_t at; /* its index in the pool */
 } node;
 
-/* The model of the mappings with some bypasses; NULL: none yet. */
+/* The model of the mappings with certain bypasses; NULL: none yet. */
 typedef struct {
   uint32_t past[TF_WHOLE_TILES];
   tf_tree *tree;
@@ -37,7 +37,7 @@ typedef struct {
   int64_t *trips; /* [n_loops] of a mapping */
   int32_t *pool;
   int64_t n_pool, room;
-  int32_t *spare; /* places of the pool that are free again */
+  int32_t *spare; /* free entries of the pool */
   int64_t n_spare, n_heap, no;
   node *heap;
   bypassed models[MODELS];
@@ -104,7 +104,7 @@ static node pop(searching *s) {
   return top;
 }
 
-/* A free place of the pool; -1: out of memory. */
+/* A free entry of the pool; -1: out of memory. */
 static int32_t take_slot(searching *s) {
   if (s->n_spare) return s->spare[--s->n_spare];
   if (s->n_pool == s->room) {
@@ -120,7 +120,7 @@ static int32_t take_slot(searching *s) {
   return (int32_t)s->n_pool++;
 }
 
-static double value_of(const searching *s, const tf_whole_least *l) {
+static double value_of(const searching *s, const tf_whole_cost *l) {
   const tf_bounds *floor = s->task->floor;
   tf_figures f = {
       .cycles = fmax(l->cycles, floor->cycles),
@@ -130,14 +130,15 @@ static double value_of(const searching *s, const tf_whole_least *l) {
   return tf_objective_value(s->task->opts->objective, &f) * (1 - ROUNDING);
 }
 
-/* Bounds a box and keeps it if it promises; parent: a bound of what it is a part of. */
+/* Bounds a box and keeps it if it is below the limit; parent: the bound of the box it is a part
+ * of. */
 static bool offer(searching *s, tf_whole_part *b, double parent) {
   s->run->nodes++;
-  if (tf_whole_twin(&s->space, b) >= 0) return true;
-  const tf_whole_least least = tf_whole_bound(&s->space.op, &b->b);
+  if (tf_whole_symmetric_tile(&s->space, b) >= 0) return true;
+  const tf_whole_cost least = tf_whole_bound(&s->space.op, &b->b);
   if (least.empty) return true;
   const double bound = fmax(parent, value_of(s, &least));
-  if (!tf_x_promises(s->w, bound)) {
+  if (!tf_x_below_limit(s->w, bound)) {
     s->task->counts.by_bound++;
     return true;
   }
@@ -167,7 +168,7 @@ static const bypassed *model_of(searching *s, const tf_whole_part *b) {
   return k->model ? k : NULL;
 }
 
-/* The worker evaluates what has the mapping's bypasses in the place of its own tree. */
+/* Evaluates the mapping: the worker gets the model with the mapping's bypasses for a while. */
 static bool evaluate(searching *s, const tf_whole_part *b) {
   s->run->nodes += LEAF;
   const bypassed *k = model_of(s, b);
@@ -183,11 +184,11 @@ static bool evaluate(searching *s, const tf_whole_part *b) {
   return !s->task->failed;
 }
 
-/* Takes a box apart. */
-static bool take_apart(searching *s, const node *k) {
+/* Splits a box. */
+static bool split(searching *s, const node *k) {
   tf_whole_part b;
   load(s, k->at, &b);
-  const tf_whole_cut cut = tf_whole_cut_of(&s->space, &b);
+  const tf_whole_split cut = tf_whole_split_of(&s->space, &b);
   for (int i = 0; i < cut.n; i++) {
     tf_whole_part piece = b;
     if (tf_whole_piece(&s->space, &cut, i, &piece) == TF_WHOLE_KEPT && !offer(s, &piece, k->bound))
@@ -206,14 +207,15 @@ static bool add_root(searching *s) {
 
 static void go_on(searching *s) {
   tf_whole_run *run = s->run;
-  while (s->n_heap && !s->task->failed && !s->task->cut && tf_x_promises(s->w, s->heap[0].bound)) {
+  while (s->n_heap && !s->task->failed && !s->task->cut &&
+         tf_x_below_limit(s->w, s->heap[0].bound)) {
     const int64_t looked = run->nodes / LOOK_EVERY;
     run->open = s->heap[0].bound;
     if (run->nodes >= run->most) return;
     const node k = pop(s);
-    if (!take_apart(s, &k)) s->task->failed = true;
+    if (!split(s, &k)) s->task->failed = true;
     s->spare[s->n_spare++] = k.at;
-    if (run->nodes / LOOK_EVERY > looked && tf_clock_over(s->task->watch)) s->task->cut = true;
+    if (run->nodes / LOOK_EVERY > looked && tf_clock_over(s->task->clock)) s->task->cut = true;
   }
   run->done = !s->task->failed && !s->task->cut && !s->task->unknown;
 }

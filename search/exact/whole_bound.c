@@ -1,11 +1,11 @@
-/* What no mapping of a box can beat: words, cycles and energy in real numbers, from the shortest or
- * longest lengths of the box, whichever costs less. */
+/* Lower bounds for the mappings of a box: words, cycles and energy by a real relaxation, from the
+ * shortest or longest lengths of the box, whichever costs less. */
 #include <math.h>
 
 #include "model/cost/access.h"
 #include "search/exact/whole.h"
 
-/* Numbers that are compared are none of those for which fmax and fmin take longer. */
+/* For operands that are never NaN: faster than fmax and fmin. */
 static inline double more(double a, double b) { return a > b ? a : b; }
 static inline double less(double a, double b) { return a < b ? a : b; }
 
@@ -14,28 +14,27 @@ static inline double less(double a, double b) { return a < b ? a : b; }
 typedef struct {
   const tf_whole_op *op;
   const tf_whole_box *b;
-  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
-      spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* over both axes */
+  /* instances, over both axes */
+  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
   /* [tile][dim] length of a dim that reaches the Tile, where it is full; [n_tiles]: 1 */
   double reach_lo[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS], reach_hi[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
-  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
-      step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* of its temporal loop */
-  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS],
-      steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS]; /* that loop's trip count */
-  double above[TF_WHOLE_TILES + 1]
-              [TF_WHOLE_DIMS]; /* most instances among which Tiles 0 .. l - 1 share out the dim */
-  double runs_lo[TF_WHOLE_TILES]
-                [TF_WHOLE_DIMS]; /* settings of the temporal loops of Tiles 0 .. l that happen */
-  double runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
-  /* [memory][tensor] that surely serves it, or the units ([n_tiles]), with the tensor; -1: it need
-   * not hold it, or which one does is not known */
+  /* length of a step of its temporal loop */
+  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  /* that loop's trip count */
+  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  /* most instances over which Tiles 0 .. l - 1 spread the dim */
+  double above[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
+  /* settings of the temporal loops of Tiles 0 .. l that occur */
+  double runs_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  /* [memory][tensor] the memory that certainly serves it, or the units ([n_tiles]), with the
+   * tensor; -1: it need not hold the tensor, or its server is not known */
   int server[TF_WHOLE_TILES + 1][TF_WHOLE_TENSORS];
-} scope;
+} lengths;
 
 /* ---- lengths --------------------------------------------------------------------------------- */
-/* False if in no mapping of the box all steps, and all instances of an axis, begin before the end.
- */
-static bool measure_dim(scope *c, int d) {
+/* False if no mapping of the box has all steps, and all instances of an axis, begin before the
+ * end. */
+static bool measure_dim(lengths *c, int d) {
   const double extent = c->op->extent[d];
   const int n = c->op->n_tiles;
   c->reach_lo[n][d] = c->reach_hi[n][d] = 1;
@@ -79,17 +78,17 @@ static bool measure_dim(scope *c, int d) {
   return true;
 }
 
-/* Elements of a dim that the first instance below Tile 0 has, where each holds `len` of them at
- * once: all its full steps, and what it has of the last one. */
+/* Elements of a dim that the first instance below Tile 0 gets, where each holds `len` of them at
+ * once: all its full steps, and its part of the last one. */
 static double first_part(double extent, double spread, double len) {
   const double full = floor(extent / (spread * len));
   return full * len + less(len, extent - full * spread * len);
 }
 
-/* The fewest steps in which units work on a dim, other dims aside.  Those of the first instance are
- * no fewer than its share; and more, where no number of full steps ends at the end: between two
+/* The fewest steps in which units work on a dim, other dims aside.  The first instance has no fewer
+ * steps than its share; and more, where no number of full steps ends at the extent: between two
  * lengths that do, its part grows and then falls again. */
-static double work_on(const scope *c, int d) {
+static double work_on(const lengths *c, int d) {
   const int n = c->op->n_tiles;
   const double extent = c->op->extent[d], lo = c->reach_lo[1][d], hi = c->reach_hi[1][d],
                s = c->spread_hi[0][d];
@@ -102,20 +101,20 @@ static double work_on(const scope *c, int d) {
 
 static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
 
-/* ---- who holds what ------------------------------------------------------------------------- */
-/* Whether the memory surely holds it; may hold it; surely is entered by it, which its home is not.
- */
-static bool holds(const scope *c, int l, int z) {
+/* ---- which memory holds what ---------------------------------------------------------------- */
+/* Whether the memory certainly holds the tensor; may hold it; certainly is filled with it (its home
+ * is not). */
+static bool holds(const lengths *c, int l, int z) {
   return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && c->b->held[l] >> z & 1);
 }
-static bool may_hold(const scope *c, int l, int z) {
+static bool may_hold(const lengths *c, int l, int z) {
   return l == c->op->tensor[z].home || (l > c->op->tensor[z].home && !(c->b->past[l] >> z & 1));
 }
-static bool enters(const scope *c, int l, int z) {
+static bool enters(const lengths *c, int l, int z) {
   return l != c->op->tensor[z].home && holds(c, l, z);
 }
 
-static void find_servers(scope *c) {
+static void find_servers(lengths *c) {
   for (int z = 0; z < c->op->n_tensors; z++)
     for (int l = 1; l <= c->op->n_tiles; l++) {
       int m = l - 1;
@@ -129,16 +128,16 @@ static void find_servers(scope *c) {
 }
 
 /* Words of a tensor's box with these lengths. */
-static double box_of(const scope *c, const tf_whole_tensor *z, const double *len) {
+static double box_of(const lengths *c, const tf_whole_tensor *z, const double *len) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d)) words *= less(c->op->extent[d], len[d]);
   return words;
 }
 
-/* Words of a tensor that an instance of its home, memory l, meets in the run: of each dim no less
- * than a block, nor than its share. */
-static double box_at_home(const scope *c, const tf_whole_tensor *z, int l) {
+/* Words of a tensor that an instance of its home, memory l, is accessed for over the run: along
+ * each dim at least a block, and at least its share. */
+static double box_at_home(const lengths *c, const tf_whole_tensor *z, int l) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d))
@@ -147,9 +146,9 @@ static double box_at_home(const scope *c, const tf_whole_tensor *z, int l) {
   return words;
 }
 
-/* Words that the Tile's memory, or a part of it, takes for the shortest lengths of the box.  The
- * op's tensors are its output, then what it reads. */
-static double held(const scope *c, int l, const tf_mem_part *part) {
+/* Words that the Tile's memory, or a part of it, needs for the shortest lengths of the box.  The
+ * op's tensors are its output, then its reads. */
+static double held(const lengths *c, int l, const tf_mem_part *part) {
   static const int role[] = {TF_ROLE_RESULT, TF_ROLE_LEFT, TF_ROLE_RIGHT};
   const tf_memory *mem = &c->op->arch->memories[l];
   double bits = 0, at_home = 0;
@@ -168,7 +167,7 @@ static double held(const scope *c, int l, const tf_mem_part *part) {
 }
 
 /* Whether they fit. */
-static bool fits(const scope *c, int l) {
+static bool fits(const lengths *c, int l) {
   const tf_memory *mem = &c->op->arch->memories[l];
   bool fit = mem->capacity_words < 0 || held(c, l, NULL) <= (double)mem->capacity_words;
   for (int i = 0; i < mem->parts.n && fit; i++)
@@ -177,11 +176,11 @@ static bool fits(const scope *c, int l) {
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
-/* The part of a tensor's elements that certainly is in an instance of memory l that sees two steps
- * or more of the loop on dim d of Tile q, which has two steps.  Where a loop further out cuts the
- * dim, that is so in all its full steps; where none does, an instance may have no part in the last
- * step, and then with two steps sees one. */
-static double turned(const scope *c, int l, int q, int d) {
+/* The share of a tensor's elements that are certainly in an instance of memory l for two or more
+ * steps of the loop on dim d of Tile q, which has two steps.  If a loop further out splits the dim,
+ * that is so in all its full steps; if none does, an instance may have no part in the last step,
+ * and then has one step of two. */
+static double reloaded_share(const lengths *c, int l, int q, int d) {
   const double extent = c->op->extent[d], lo = c->steps_lo[q][d] * c->step_lo[q][d],
                hi = c->reach_hi[q][d];
   double outermost = 1, inside = 1;
@@ -195,15 +194,15 @@ static double turned(const scope *c, int l, int q, int d) {
   return hi >= extent ? less(outermost, inside) : inside;
 }
 
-/* Whether loop (q, d) stands outside of loop (p, e). */
-static bool outside(const scope *c, int q, int d, int p, int e) {
+/* Whether loop (q, d) is outside of loop (p, e). */
+static bool outside(const lengths *c, int q, int d, int p, int e) {
   return q < p || (q == p && c->b->place[q][d] < c->b->place[p][e]);
 }
 
-/* The words of a tensor that enter memory l, of instances that share counted once: all of it, and
- * what is `turned` again whenever a loop that does not move it steps outside of the innermost one
- * that surely does. */
-static double entered(const scope *c, const tf_whole_tensor *z, int l) {
+/* The words of a tensor that enter memory l, words shared by instances counted once: the whole
+ * tensor, and the `reloaded_share` of it again whenever a loop that does not move it steps outside
+ * of the innermost loop that certainly does. */
+static double entered(const lengths *c, const tf_whole_tensor *z, int l) {
   int p = -1, e = -1;
   for (int q = 0; q < l; q++)
     for (int d = 0; d < c->op->n_dims; d++)
@@ -213,7 +212,7 @@ static double entered(const scope *c, const tf_whole_tensor *z, int l) {
   for (int d = 0; d < c->op->n_dims; d++)
     if (!moves(z, d))
       times *= outside(c, p, d, p, e) ? c->runs_lo[p][d] : p ? c->runs_lo[p - 1][d] : 1;
-  return z->words * (1 + (times - 1) * turned(c, l, p, e));
+  return z->words * (1 + (times - 1) * reloaded_share(c, l, p, e));
 }
 
 typedef struct {
@@ -225,10 +224,10 @@ static double port_time(const tf_memory *mem, traffic w) {
   return mem->one_port ? read + write : more(read, write);
 }
 
-/* Words of memory `at` that its busiest instance passes because memory l is filled: at = l, or the
- * one that serves it. Words of a tensor are shared out among instances that hold different parts.
- */
-static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, double all) {
+/* Words that pass the busiest instance of memory `at` because memory l is filled: at = l, or the
+ * memory that serves it.  A tensor's words are divided among instances that hold different
+ * parts. */
+static traffic passed(const lengths *c, const tf_whole_tensor *z, int l, int at, double all) {
   double share = z->bits / c->op->arch->memories[at].word_bits;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d)) share /= c->above[at][d];
@@ -236,8 +235,9 @@ static traffic passed(const scope *c, const tf_whole_tensor *z, int l, int at, d
   return at == l ? (traffic){out * share, in * share} : (traffic){in * share, out * share};
 }
 
-/* What the units read and write in memory m: points, and points that share an element once. */
-static double used(const scope *c, const tf_whole_tensor *z, int m) {
+/* Words that units read and write in memory m: one per point, or one per group of points that share
+ * an element. */
+static double used(const lengths *c, const tf_whole_tensor *z, int m) {
   double times = c->op->points;
   for (int l = m; l < c->op->n_tiles; l++)
     for (int d = 0; d < c->op->n_dims; d++)
@@ -245,8 +245,8 @@ static double used(const scope *c, const tf_whole_tensor *z, int m) {
   return more(times, z->words);
 }
 
-/* The same of its busiest instance. */
-static traffic used_in_one(const scope *c, const tf_whole_tensor *z, int m) {
+/* The same for the busiest instance. */
+static traffic used_in_one(const lengths *c, const tf_whole_tensor *z, int m) {
   const double ratio = z->bits / c->op->arch->memories[m].word_bits;
   double all = used(c, z, m) * ratio;
   for (int d = 0; d < c->op->n_dims; d++)
@@ -259,9 +259,9 @@ typedef struct {
 } flow;
 
 /* The words of tensor z that memory m, which holds it, passes further in: to the next memory that
- * does, or the units. Where that is not known, the fewest of any that may be it.  *one: of its
+ * holds it, or the units.  If that is not known, the minimum over the candidates.  *one: of the
  * busiest instance. */
-static double passed_on(const scope *c, const flow *f, int z, int m, traffic *one) {
+static double passed_inward(const lengths *c, const flow *f, int z, int m, traffic *one) {
   const tf_whole_tensor *t = &c->op->tensor[z];
   double words = INFINITY;
   traffic least = {INFINITY, INFINITY};
@@ -278,8 +278,9 @@ static double passed_on(const scope *c, const flow *f, int z, int m, traffic *on
 }
 
 /* ---- cycles ---------------------------------------------------------------------------------- */
-/* Steps in which units work: no fewer than the spreads allow dim by dim, nor than the meshes do. */
-static double work_of(const scope *c) {
+/* Steps in which units work: at least what the spreads allow dim by dim, and what the meshes
+ * allow. */
+static double work_of(const lengths *c) {
   const tf_whole_op *op = c->op;
   double steps = 1, units = 1;
   for (int d = 0; d < op->n_dims; d++)
@@ -294,15 +295,15 @@ static double work_of(const scope *c) {
   return more(steps, op->points / units) / op->unit->rate;
 }
 
-/* Whether memory `at` surely passes words of tensor z because memory l is filled. */
-static bool takes_part(const scope *c, int l, int at, int z) {
+/* Whether memory `at` certainly passes words of tensor z because memory l is filled. */
+static bool certainly_passes(const lengths *c, int l, int at, int z) {
   return at == l ? enters(c, l, z) : c->server[l][z] == at;
 }
 
 /* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave
- * after it (stores). What one step of Tile l - 1 spreads, the memory that serves it passes at
- * least, however far out it is. */
-static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at) {
+ * after it (stores).  However far out the serving memory is, it passes at least what one step of
+ * Tile l - 1 spreads. */
+static double first_time(const lengths *c, const tf_whole_tensor *z, int l, int at) {
   const tf_memory *mem = &c->op->arch->memories[at];
   const double words =
       box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
@@ -310,7 +311,7 @@ static double first_time(const scope *c, const tf_whole_tensor *z, int l, int at
 }
 
 /* The tensors that no loop inside of the place (q, place) may move, above memory l: bit z. */
-static unsigned still_inside(const scope *c, int l, int q, int place) {
+static unsigned still_inside(const lengths *c, int l, int q, int place) {
   uint32_t moving = 0;
   unsigned still = 0;
   for (int k = q; k < l; k++)
@@ -322,7 +323,7 @@ static unsigned still_inside(const scope *c, int l, int q, int place) {
 }
 
 /* The least number of steps of memory l for one of the loops up to a place. */
-static double steps_inside(const scope *c, int l, int q, int place) {
+static double steps_inside(const lengths *c, int l, int q, int place) {
   double steps = 1;
   for (int d = 0; d < c->op->n_dims; d++) {
     const double before = c->b->place[q][d] <= place ? c->runs_hi[q][d]
@@ -333,22 +334,22 @@ static double steps_inside(const scope *c, int l, int q, int place) {
   return steps;
 }
 
-/* Loops above a memory, seen from a place among them: the part of its steps in which none of the
- * loops up to there carries, and the tensors that move in the others alone. */
+/* Loops above a memory, seen from a place among them: the share of its steps in which no loop
+ * outside of the place steps, and the tensors that move in the other steps alone. */
 typedef struct {
   double others;
   unsigned still;
 } view;
 
-/* Double buffering: what moves only in the steps in which a loop up to a place carries is hidden by
- * no work but that of these steps; the others take their work. */
-static double time_at_place(const scope *c, int l, int at, const double *all, const view *v,
+/* Double buffering: moves that occur only in steps in which a loop up to a place steps can be
+ * hidden only by the work of those steps; the other steps take their own work. */
+static double time_at_place(const lengths *c, int l, int at, const double *all, const view *v,
                             double child) {
   traffic w = {0, 0};
   double first = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
-    if (!takes_part(c, l, at, z)) continue;
+    if (!certainly_passes(c, l, at, z)) continue;
     if (!(v->still >> z & 1)) {
       first += first_time(c, t, l, at);
       continue;
@@ -360,10 +361,9 @@ static double time_at_place(const scope *c, int l, int at, const double *all, co
   return v->others * child + port_time(&c->op->arch->memories[at], w) + first;
 }
 
-/* The most of these times.  Of places from which the same tensors are still, the outermost leaves
- * most to the others.
- */
-static double time_at_places(const scope *c, int l, const double *all, double child) {
+/* The maximum over places.  Of places at which the same tensors do not move, the outermost leaves
+ * most steps to the others. */
+static double time_at_places(const lengths *c, int l, const double *all, double child) {
   double time = 0;
   view v = {0, 0};
   for (int q = 0; q < l; q++)
@@ -377,14 +377,14 @@ static double time_at_places(const scope *c, int l, const double *all, double ch
   return time;
 }
 
-/* Without overlap: the longest of the legs' loads, and of their stores. */
-static double time_in_turn(const scope *c, int l, const double *all) {
+/* Without overlap: the longest of the ports' loads, and of their stores. */
+static double time_in_turn(const lengths *c, int l, const double *all) {
   double load = 0, store = 0;
   for (int at = 0; at <= l; at++) {
     const tf_memory *mem = &c->op->arch->memories[at];
     traffic w = {0, 0};
     for (int z = 0; z < c->op->n_tensors; z++) {
-      if (!takes_part(c, l, at, z)) continue;
+      if (!certainly_passes(c, l, at, z)) continue;
       const traffic own = passed(c, &c->op->tensor[z], l, at, all[z]);
       w.read += own.read;
       w.write += own.write;
@@ -397,7 +397,7 @@ static double time_in_turn(const scope *c, int l, const double *all) {
 }
 
 /* The time of Tile l, given that of its child. */
-static double time_of_tile(const scope *c, int l, const double *all, double child) {
+static double time_of_tile(const lengths *c, int l, const double *all, double child) {
   const tf_overlap overlap = c->op->arch->overlap;
   const tf_memory *mem = &c->op->arch->memories[l];
   double load = 0, store = 0;
@@ -410,7 +410,7 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   for (int at = 0; at <= l; at++) {
     double in = 0, out = 0;
     for (int z = 0; z < c->op->n_tensors; z++)
-      if (takes_part(c, l, at, z))
+      if (certainly_passes(c, l, at, z))
         *(c->op->tensor[z].made ? &out : &in) += first_time(c, &c->op->tensor[z], l, at);
     load = more(load, in);
     store = more(store, out);
@@ -418,16 +418,16 @@ static double time_of_tile(const scope *c, int l, const double *all, double chil
   return more(child + load + store, time_at_places(c, l, all, child)) + mem->latency + mem->issue;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 /* The time that memory l's port takes over the run. */
-static double time_of_port(const scope *c, int l, const flow *f) {
+static double time_of_port(const lengths *c, int l, const flow *f) {
   traffic w = {0, 0};
   for (int z = 0; z < c->op->n_tensors; z++) {
     if (!holds(c, l, z)) continue;
     const traffic own =
         enters(c, l, z) ? passed(c, &c->op->tensor[z], l, l, f->entered[l][z]) : (traffic){0, 0};
     traffic in;
-    passed_on(c, f, z, l, &in);
+    passed_inward(c, f, z, l, &in);
     w.read += own.read + in.read;
     w.write += own.write + in.write;
   }
@@ -435,7 +435,7 @@ static double time_of_port(const scope *c, int l, const flow *f) {
 }
 
 /* The time of units: their work, and the ports of memories that surely serve them. */
-static double time_of_units(const scope *c) {
+static double time_of_units(const lengths *c) {
   double time = work_of(c);
   for (int l = 0; l < c->op->n_tiles; l++) {
     traffic w = {0, 0};
@@ -450,7 +450,7 @@ static double time_of_units(const scope *c) {
   return time;
 }
 
-static double cycles_of(const scope *c, const flow *f) {
+static double cycles_of(const lengths *c, const flow *f) {
   const int n = c->op->n_tiles;
   double time = time_of_units(c), port = 0;
   if (c->op->arch->overlap != TF_OVERLAP_PERFECT) time += c->op->unit->pipeline;
@@ -462,21 +462,21 @@ static double cycles_of(const scope *c, const flow *f) {
 }
 
 /* Energy of the words that memory l passes further in, and of those that enter it. */
-static double energy_of(const scope *c, int l, const flow *f) {
+static double energy_of(const lengths *c, int l, const flow *f) {
   const tf_memory *mem = &c->op->arch->memories[l];
   const double ways =
       mem->topology == TF_NO_TOPOLOGY ? (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 : 0;
-  const double hops = ways * mem->hop_pj; /* a topology may have shorter ways */
+  const double hops = ways * mem->hop_pj; /* a topology may have shorter routes */
   double pj = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
     const tf_whole_tensor *t = &c->op->tensor[z];
     if (!holds(c, l, z)) continue;
-    const double in = passed_on(c, f, z, l, NULL), own = enters(c, l, z) ? f->entered[l][z] : 0;
+    const double in = passed_inward(c, f, z, l, NULL), own = enters(c, l, z) ? f->entered[l][z] : 0;
     double read = in, write = own, cross = own, out_pj = mem->read_pj;
     if (t->made) {
       const double again = enters(c, l, z) ? own - t->words : 0;
       read = more(0, in - t->words) +
-             own; /* of these, spread sums may read less, and drain as much more */
+             own; /* spread sums may read fewer of these, and drain as many more */
       out_pj = fmin(mem->read_pj, tf_drain_pj(mem));
       write = in + again;
       cross = own + again;
@@ -486,10 +486,10 @@ static double energy_of(const scope *c, int l, const flow *f) {
   return pj;
 }
 
-tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
-  scope c = {.op = op, .b = b};
+tf_whole_cost tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
+  lengths c = {.op = op, .b = b};
   flow f;
-  tf_whole_least least = {.empty = true};
+  tf_whole_cost least = {.empty = true};
   for (int d = 0; d < op->n_dims; d++)
     if (!measure_dim(&c, d)) return least;
   for (int l = 1; l < op->n_tiles; l++) {
@@ -504,7 +504,7 @@ tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
     for (int l = t->home + 1; l < op->n_tiles; l++)
       if (may_hold(&c, l, z)) f.entered[l][z] = entered(&c, t, l);
     if (t->home) continue;
-    const double words = passed_on(&c, &f, z, 0, NULL);
+    const double words = passed_inward(&c, &f, z, 0, NULL);
     least.traffic_words += t->made ? 2 * words - t->words : words;
   }
   least.cycles = cycles_of(&c, &f);

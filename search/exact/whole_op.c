@@ -1,4 +1,4 @@
-/* The op of which all trip counts are looked through, and which mappings lie in that space. */
+/* The op whose trip counts are all searched, and which mappings are in that space. */
 #include "search/common/ops.h"
 #include "search/exact/whole.h"
 
@@ -78,10 +78,10 @@ bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
 }
 
 /* ---- mappings of the space ------------------------------------------------------------------ */
-/* Whether a Tile's temporal loops stand as in the space: each dim once, dims that move all tensors
+/* Whether a Tile's temporal loops are as in the space: each dim once, dims that move all tensors
  * outside, the others group by group. */
 static bool in_groups(const tf_x_tile *x, const tf_node *tile) {
-  int group = -1, dim = -1; /* of the loop before */
+  int group = -1, dim = -1; /* of the previous loop */
   uint32_t met = 0;
   for (int k = 0; k < tile->n_temporal; k++) {
     int i = 0;
@@ -98,7 +98,7 @@ static bool in_groups(const tf_x_tile *x, const tf_node *tile) {
   return true;
 }
 
-/* Whether no axis has more dims than a Tile of the space spreads on it, nor one of them twice. */
+/* Whether no axis has more dims than a Tile of the space spreads on it, and none of them twice. */
 static bool spread_as_in_space(const tf_x_tile *x, const tf_node *tile) {
   int on[2] = {0, 0};
   uint32_t dims[2] = {0, 0};

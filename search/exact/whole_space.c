@@ -1,12 +1,12 @@
-/* The space of all trip counts of one op: its numbers, its orders, its bypasses, and how boxes of
- * mappings are taken apart. */
+/* The space of all trip counts of one op: its variables, orders and bypasses, and how boxes of
+ * mappings are split. */
 #include <math.h>
 #include <string.h>
 
 #include "model/tree/build.h"
 #include "search/exact/whole.h"
 
-#define NEARLY 1.1 /* lengths that enter a Tile, before its steps are looked at */
+#define NEARLY 1.1 /* lengths that enter a Tile are narrowed to this ratio before its steps */
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
@@ -14,7 +14,7 @@ tf_whole_span *tf_whole_span_of(tf_whole_part *p, const tf_whole_var *v) {
   return v->axis >= 0 ? &p->b.spread[v->tile][v->axis][v->dim] : &p->b.steps[v->tile][v->dim];
 }
 
-/* Without an order loops stand at one place, and none counts as outside of another. */
+/* Without an order all loops are at the same place, and none counts as outside of another. */
 void tf_whole_put_in_order(const tf_whole_space *s, int tile, int32_t order, tf_whole_part *p) {
   p->order[tile] = order;
   for (int d = 0; d < s->op.n_dims; d++) {
@@ -40,9 +40,9 @@ void tf_whole_ones(const tf_whole_space *s, tf_whole_part *p) {
   }
 }
 
-/* Nothing further out than its home holds a tensor; nor has parts of a sum that lives in each of
- * some instances. */
-static void go_home(const tf_whole_space *s, int z, tf_whole_part *p) {
+/* No memory further out than its home holds a tensor; nor do instances spread a sum that lives in
+ * each of them. */
+static void restrict_to_home(const tf_whole_space *s, int z, tf_whole_part *p) {
   const tf_whole_tensor *t = &s->op.tensor[z];
   p->b.held[t->home] |= UINT32_C(1) << z;
   for (int l = 0; l < t->home; l++) {
@@ -62,7 +62,7 @@ void tf_whole_all(const tf_whole_space *s, tf_whole_part *p) {
         (int32_t)(v->axis < 0 ? extent : fmin((double)s->op.mesh[v->tile][v->axis], extent));
   }
   for (int z = 0; z < s->op.n_tensors; z++)
-    if (s->op.tensor[z].home) go_home(s, z, p);
+    if (s->op.tensor[z].home) restrict_to_home(s, z, p);
 }
 
 tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int tile, int d) {
@@ -77,7 +77,8 @@ tf_whole_span tf_whole_steps(const tf_whole_space *s, const tf_whole_box *b, int
                          (int32_t)fmax(1, ceil(s->op.extent[d] / lo))};
 }
 
-tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int tile, int group) {
+tf_whole_span tf_whole_group_steps(const tf_whole_space *s, const tf_whole_box *b, int tile,
+                                   int group) {
   tf_whole_span most = {1, 1};
   for (int d = 0; d < s->op.n_dims; d++) {
     if (s->t->tiles[0].group[d] != group) continue;
@@ -88,12 +89,12 @@ tf_whole_span tf_whole_turns(const tf_whole_space *s, const tf_whole_box *b, int
   return most;
 }
 
-int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
+int tf_whole_symmetric_tile(const tf_whole_space *s, const tf_whole_part *p) {
   for (int l = 0; l + 1 < s->op.n_tiles; l++) {
     const int *g = s->order[p->order[l] < 0 ? 0 : p->order[l]];
     for (int i = 0; i < s->n_groups && p->order[l] >= 0; i++)
-      for (int j = i + 1; j < s->n_groups && tf_whole_turns(s, &p->b, l, g[i]).hi == 1; j++) {
-        const tf_whole_span inner = tf_whole_turns(s, &p->b, l, g[j]);
+      for (int j = i + 1; j < s->n_groups && tf_whole_group_steps(s, &p->b, l, g[i]).hi == 1; j++) {
+        const tf_whole_span inner = tf_whole_group_steps(s, &p->b, l, g[j]);
         if (inner.lo > 1 || (inner.hi == 1 && g[i] > g[j])) return l;
       }
   }
@@ -101,8 +102,8 @@ int tf_whole_twin(const tf_whole_space *s, const tf_whole_part *p) {
 }
 
 /* ---- spreads -------------------------------------------------------------------------------- */
-/* Takes what the mesh does not hold off the spans of an axis; false if nothing is left.  Where a
- * dim is spread along one side at most, what lies on this axis leaves the other. */
+/* Narrows the spans of an axis to what the mesh holds; false if nothing is left.  If a dim is
+ * spread along one axis at most, its part on this axis excludes the other. */
 static bool tighten(const tf_whole_space *s, int tile, int axis, tf_whole_box *b) {
   tf_whole_span *p = b->spread[tile][axis], *other = b->spread[tile][1 - axis];
   int64_t least = 1;
@@ -130,7 +131,7 @@ typedef struct {
   int64_t all[TF_WHOLE_DIMS], x[TF_WHOLE_DIMS]; /* instances of each dim, and those of them on X */
 } layout;
 
-/* Lays dims d .. out, with as much on X as there may be, first dims first. */
+/* Lays out dims d .., with as much as possible on X, first dims first. */
 static bool lay_out(layout *y, int d) {
   if (d == y->s->op.n_dims) return true;
   const int64_t *mesh = y->s->op.mesh[y->tile];
@@ -156,9 +157,9 @@ static bool lay_out(layout *y, int d) {
   return false;
 }
 
-/* Counts depend on the product of what a dim has on both axes: of the ways to lay that out one is
- * enough.  Known once the Tile's spread is. */
-static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box *b) {
+/* Whether the Tile's layout on the two axes is the canonical one: counts depend only on the product
+ * of a dim's instances on both.  Known once the Tile's spread is. */
+static bool is_canonical(const tf_whole_space *s, int tile, const tf_whole_box *b) {
   layout y = {.s = s, .tile = tile, .used = {1, 1}};
   for (int d = 0; d < s->op.n_dims; d++) {
     const tf_whole_span on_x = b->spread[tile][0][d], on_y = b->spread[tile][1][d];
@@ -172,8 +173,8 @@ static bool laid_out_first(const tf_whole_space *s, int tile, const tf_whole_box
 }
 
 /* ---- bypasses ------------------------------------------------------------------------------- */
-/* Traffic follows from the Tiles outside of the memories that hold a tensor first, of which Tile
- * `last` is the innermost: it can take all steps, and nothing further in be spread. */
+/* Traffic depends only on the Tiles outside of the outermost memories that hold each tensor, of
+ * which Tile `last` is the innermost: it can take all steps, and nothing further in is spread. */
 static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) {
   for (int l = last; l < s->op.n_tiles; l++) {
     tf_whole_put_in_order(s, l, TF_WHOLE_ANY_ORDER, p);
@@ -187,7 +188,7 @@ static void take_all_steps(const tf_whole_space *s, int last, tf_whole_part *p) 
   }
 }
 
-/* Further in than it is held first, a tensor need not be held. */
+/* A tensor need not be held further in than by its outermost holder. */
 static void forget_inside(const tf_whole_space *s, tf_whole_part *p) {
   uint32_t met = 0; /* held further out */
   int last = 0;
@@ -206,16 +207,16 @@ void tf_whole_hold_all(const tf_whole_space *s, tf_whole_part *p) {
   if (s->objective == TF_TRAFFIC) take_all_steps(s, 1, p);
 }
 
-/* The first tensor of which it is not known whether the Tile holds it; -1: none. */
-static int find_either(const tf_whole_space *s, const tf_whole_part *p, int tile) {
+/* The first tensor for which it is open whether the Tile holds it; -1: none. */
+static int first_open_bypass(const tf_whole_space *s, const tf_whole_part *p, int tile) {
   for (int z = 0; z < s->op.n_tensors; z++)
     if (!((p->b.held[tile] | p->b.past[tile]) >> z & 1)) return z;
   return -1;
 }
 
-/* ---- parts of a box ------------------------------------------------------------------------- */
-/* The variable of a kind that is known least, of one Tile, or of all (tile -1); -1: all are single
- * numbers.  *ratio: of its largest to its least number. */
+/* ---- splitting ------------------------------------------------------------------------------ */
+/* The variable of a kind with the widest span, of one Tile, or of all (tile -1); -1: all are single
+ * numbers.  *ratio: of its largest to its least value. */
 static int widest(const tf_whole_space *s, tf_whole_part *p, int axis, int tile, double *ratio) {
   int best = -1;
   *ratio = 1;
@@ -228,45 +229,46 @@ static int widest(const tf_whole_space *s, tf_whole_part *p, int axis, int tile,
   return best;
 }
 
-static tf_whole_cut halves(const tf_whole_space *s, tf_whole_part *p, int var) {
+static tf_whole_split halve(const tf_whole_space *s, tf_whole_part *p, int var) {
   const tf_whole_span all = *tf_whole_span_of(p, &s->var[var]);
   const double mid = fmin(all.hi - 1, fmax(all.lo, floor(sqrt((double)all.lo * all.hi))));
-  return (tf_whole_cut){.n = 2, .var = var, .mid = (int32_t)mid, .tile = -1, .tensor = -1};
+  return (tf_whole_split){.n = 2, .var = var, .mid = (int32_t)mid, .tile = -1, .tensor = -1};
 }
 
-/* Takes apart what Tile l holds, the order of the loops above it, and what enters it. */
-static bool cut_tile(const tf_whole_space *s, tf_whole_part *p, int l, tf_whole_cut *c) {
+/* Splits what Tile l holds, the order of the loops above it, and the lengths that enter it. */
+static bool split_tile(const tf_whole_space *s, tf_whole_part *p, int l, tf_whole_split *c) {
   const bool timed = s->objective == TF_LATENCY || s->objective == TF_EDP;
   double ratio;
-  const int either = find_either(s, p, l), spread = timed ? -1 : widest(s, p, 0, l - 1, &ratio);
+  const int either = first_open_bypass(s, p, l),
+            spread = timed ? -1 : widest(s, p, 0, l - 1, &ratio);
   if (either >= 0)
-    *c = (tf_whole_cut){.n = 2, .var = -1, .tile = l, .tensor = either};
+    *c = (tf_whole_split){.n = 2, .var = -1, .tile = l, .tensor = either};
   else if (spread >= 0)
-    *c = halves(s, p, spread);
+    *c = halve(s, p, spread);
   else if (p->order[l - 1] == TF_WHOLE_NO_ORDER && (l == 1 || l + 1 < s->op.n_tiles))
-    *c = (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l - 1, .tensor = -1};
+    *c = (tf_whole_split){.n = s->n_orders, .var = -1, .tile = l - 1, .tensor = -1};
   else {
     const int block = widest(s, p, TF_WHOLE_BLOCK, l, &ratio);
     if (ratio <= NEARLY) return false;
-    *c = halves(s, p, block);
+    *c = halve(s, p, block);
   }
   return true;
 }
 
-tf_whole_cut tf_whole_cut_of(const tf_whole_space *s, tf_whole_part *p) {
+tf_whole_split tf_whole_split_of(const tf_whole_space *s, tf_whole_part *p) {
   const bool timed = s->objective == TF_LATENCY || s->objective == TF_EDP;
-  tf_whole_cut c;
+  tf_whole_split c;
   double ratio;
   const int spread = timed ? widest(s, p, 0, -1, &ratio) : -1;
-  if (spread >= 0) return halves(s, p, spread);
+  if (spread >= 0) return halve(s, p, spread);
   for (int l = 1; l < s->op.n_tiles; l++)
-    if (cut_tile(s, p, l, &c)) return c;
+    if (split_tile(s, p, l, &c)) return c;
   const int last = widest(s, p, 0, -1, &ratio), steps = widest(s, p, TF_WHOLE_STEPS, -1, &ratio);
-  if (last >= 0 || steps >= 0) return halves(s, p, last >= 0 ? last : steps);
+  if (last >= 0 || steps >= 0) return halve(s, p, last >= 0 ? last : steps);
   for (int l = 0; l + 1 < s->op.n_tiles; l++)
     if (p->order[l] == TF_WHOLE_NO_ORDER)
-      return (tf_whole_cut){.n = s->n_orders, .var = -1, .tile = l, .tensor = -1};
-  return (tf_whole_cut){.n = 0, .var = -1, .tile = -1, .tensor = -1};
+      return (tf_whole_split){.n = s->n_orders, .var = -1, .tile = l, .tensor = -1};
+  return (tf_whole_split){.n = 0, .var = -1, .tile = -1, .tensor = -1};
 }
 
 static void hold(const tf_whole_space *s, int tile, int tensor, bool past, tf_whole_part *p) {
@@ -274,7 +276,7 @@ static void hold(const tf_whole_space *s, int tile, int tensor, bool past, tf_wh
   if (s->objective == TF_TRAFFIC) forget_inside(s, p);
 }
 
-tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int k,
+tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_split *c, int k,
                              tf_whole_part *p) {
   if (c->tile >= 0 && c->tensor >= 0)
     hold(s, c->tile, c->tensor, k == 1, p);
@@ -286,7 +288,7 @@ tf_whole_kept tf_whole_piece(const tf_whole_space *s, const tf_whole_cut *c, int
   *span = k ? (tf_whole_span){c->mid + 1, span->hi} : (tf_whole_span){span->lo, c->mid};
   if (v->axis < 0) return TF_WHOLE_KEPT;
   if (!tighten(s, v->tile, v->axis, &p->b)) return TF_WHOLE_OFF_MESH;
-  return laid_out_first(s, v->tile, &p->b) ? TF_WHOLE_KEPT : TF_WHOLE_LAID_OUT_ELSE;
+  return is_canonical(s, v->tile, &p->b) ? TF_WHOLE_KEPT : TF_WHOLE_EQUIVALENT;
 }
 
 /* ---- the space ------------------------------------------------------------------------------ */
@@ -325,7 +327,7 @@ bool tf_whole_space_of(const tf_x_template *t, tf_objective objective, tf_whole_
 }
 
 /* ---- mappings ------------------------------------------------------------------------------- */
-/* Writes one Tile of the only mapping of a box. */
+/* Writes one Tile of the box's only mapping. */
 static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, int64_t *trips) {
   const tf_x_template *t = k->t;
   const tf_op *op = &t->facts->wl->ops[0];
@@ -340,7 +342,7 @@ static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, i
   }
   const int *order = k->order[b->order[l] < 0 ? 0 : b->order[l]];
   for (int g = 0; g < k->n_groups && !last; g++)
-    if (tf_whole_turns(k, &b->b, l, order[g]).lo > 1) turning[n++] = order[g];
+    if (tf_whole_group_steps(k, &b->b, l, order[g]).lo > 1) turning[n++] = order[g];
   if (l < t->n_tiles) tf_x_write(&t->tiles[l], &spread, steps, turning, n, trips);
   for (int i = 0; i < op->n_dims && last; i++)
     for (int d = 0; d < k->op.n_dims; d++)

@@ -1,5 +1,5 @@
-/* A certificate: the problem, the mapping with its value, and branches that bound all mappings of
- * the space. */
+/* Writes a certificate: the problem, the mapping with its value, and branches that bound all
+ * mappings of the space. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "search/common/objective.h"
 #include "search/proof/proof.h"
 
-/* What is tried in turn where the value, or what is known, is not reached: by what part of the
- * value less the bound may be.  The last is of no branch. */
+/* Gaps between the mapping's value and the bound to prove, tried in turn where neither the value
+ * itself nor the known bound can be proved.  The last one needs no branch. */
 static const double gaps[] = {1e-2, 5e-2, 0.2, INFINITY};
 enum { BOXES_MOST = 4000000 };
-/* The branches are to reach the value less this part: rounding apart, they reach it. */
+/* Branches are to prove the value less this share, which allows for rounding. */
 #define NEARLY 1e-9
 
 typedef struct {
@@ -25,8 +25,8 @@ typedef struct {
   tf_p_text text;
 } proof;
 
-/* Whether the machine has what no certificate states. */
-static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
+/* Whether the machine has features that certificates do not state. */
+static bool has_unstated(const tf_arch *a, const tf_workload *wl) {
   bool beyond = tf_sparse_applies(a, wl);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *mem = &a->memories[l];
@@ -42,7 +42,7 @@ static bool is_beyond(const tf_arch *a, const tf_workload *wl) {
 static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o,
                                tf_whole_space *s, tf_diags *d) {
   const tf_x_shape alone = {.kind = TF_SEQ};
-  if (is_beyond(arch, wl)) {
+  if (has_unstated(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
             "no certificate states leakage, whole accesses, energies of drains, networks with a "
             "topology or zeros: this  machine or workload has some");
@@ -84,9 +84,9 @@ static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
   return ok;
 }
 
-/* What no mapping whatever is below: each element passes the memory in which it lives once, that is
- * one of its instances, each point takes a unit. */
-static double floor_of(const tf_whole_op *op, tf_objective o) {
+/* A lower bound without branches: each element passes one instance of the memory in which it lives
+ * once, and each point takes a unit. */
+static double trivial_bound(const tf_whole_op *op, tf_objective o) {
   double units = 1, words = 0, pj = 0, cycles = 0;
   for (int l = 0; l < op->n_tiles; l++) {
     const tf_memory *m = &op->arch->memories[l];
@@ -107,8 +107,8 @@ static double floor_of(const tf_whole_op *op, tf_objective o) {
                     op->points * op->unit->pj + pj, words);
 }
 
-/* Digits rounded down: what is stated as a bound must not be above it.  Where all tensors live in
- * inner memories, no words need pass the outermost one. */
+/* Writes a bound rounded down, so that the stated digits are not above it.  Where all tensors live
+ * in inner memories, no words need pass the outermost one. */
 static void put_bound(double bound, tf_p_text *out) {
   enum { DIGITS = 11 };
   if (bound <= 0) {
@@ -119,7 +119,7 @@ static void put_bound(double bound, tf_p_text *out) {
   tf_p_say(out, "bound %.*g\n", DIGITS + 1, floor(up / unit) * unit);
 }
 
-/* Whether so many boxes as may be prove that no mapping of the space is below the target. */
+/* Whether a permitted number of boxes proves that no mapping of the space is below the target. */
 static bool reach(proof *p, const tf_certificate_opts *o, double target, tf_certificate *c,
                   tf_p_text *out) {
   tf_p_branches b = {.space = &p->space,
@@ -159,7 +159,7 @@ static bool write_certificate(proof *p, const tf_tree *tree, const tf_certificat
   tf_p_problem(&p->space, o, &p->text);
   tf_p_mapping(&p->space, tree, &p->text);
   tf_p_say(&p->text, "value %.10g\n", p->value);
-  c->floor = floor_of(&p->space.op, o);
+  c->floor = trivial_bound(&p->space.op, o);
   tf_p_say(&p->text, "floor %.9g\n", c->floor);
   put_bound(c->bound, &p->text);
   const size_t len = p->text.len + branches.len;

@@ -24,8 +24,8 @@ typedef struct {
   const tf_whole_space *space;
   tf_objective objective;
   const tf_budget *budget;
-  double target;       /* boxes whose bound reaches it are left whole */
-  int64_t boxes, most; /* of these, looked at; and how many may be */
+  double target;       /* boxes whose bound reaches it are not split */
+  int64_t boxes, most; /* boxes examined; and the limit */
   double least;        /* result: no mapping of the space is below it */
   bool failed;         /* result: a mapping below the target, or too many boxes */
   tf_p_text *out;

@@ -1,6 +1,6 @@
-/* The branches of a certificate: boxes of mappings, taken apart until each costs enough, holds
- * none, or is one mapping. The solver's own boxes, in depth first: which of them must be looked at
- * does not depend on the order. */
+/* The branches of a certificate: boxes of mappings, split until each costs enough, holds no
+ * mapping, or is one mapping. They are the solver's own boxes, in depth first order: which boxes
+ * must be examined does not depend on the order. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,8 +18,8 @@ double tf_p_value(tf_objective objective, double cycles, double pj, double words
   }
 }
 
-/* The name of a number: s, the steps of a Tile, l, the length that enters, x or y, its instances on
- * an axis; which Tile; which dim. */
+/* The name of a variable: s, the steps of a Tile, l, the length that enters, x or y, its instances
+ * on an axis; then which Tile, and which dim. */
 static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_text *out) {
   tf_p_say(out, "%c%d.%s",
            v->axis == TF_WHOLE_BLOCK ? 'l'
@@ -28,7 +28,7 @@ static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_te
            v -> tile, s -> t -> facts -> wl -> dims[s->t->tiles[0].dims[v->dim]].name);
 }
 
-static void meet(tf_p_branches *b, double value) {
+static void lower_least(tf_p_branches *b, double value) {
   if (value < b->least) b->least = value;
   b->failed |= value < b->target * (1 - ROUNDING);
 }
@@ -41,11 +41,11 @@ static void count_with(tf_p_branches *b, const tf_whole_part *p, tf_model *model
       ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
   const double value = tf_p_value(b->objective, f.cycles, f.energy_pj, f.traffic_words);
   b->failed |= !ok;
-  meet(b, value);
+  lower_least(b, value);
   tf_p_say(b->out, "v %.9g\n", value);
 }
 
-/* One mapping: what the model counts. */
+/* Counts the box's only mapping by the model. */
 static void count_one(tf_p_branches *b, const tf_whole_part *p) {
   int64_t *trips = calloc((size_t)b->space->t->n_loops + 1, sizeof *trips);
   tf_diags *d = tf_diags_new();
@@ -67,8 +67,8 @@ static bool over(tf_p_branches *b) {
 
 static void branch(tf_p_branches *b, tf_whole_part *p);
 
-static void take_apart(tf_p_branches *b, tf_whole_part *p) {
-  const tf_whole_cut cut = tf_whole_cut_of(b->space, p);
+static void split(tf_p_branches *b, tf_whole_part *p) {
+  const tf_whole_split cut = tf_whole_split_of(b->space, p);
   if (cut.n == 0) {
     count_one(b, p);
     return;
@@ -87,7 +87,7 @@ static void take_apart(tf_p_branches *b, tf_whole_part *p) {
     const tf_whole_kept kept = tf_whole_piece(b->space, &cut, k, &piece);
     if (kept == TF_WHOLE_OFF_MESH)
       tf_p_say(b->out, "m\n");
-    else if (kept == TF_WHOLE_LAID_OUT_ELSE)
+    else if (kept == TF_WHOLE_EQUIVALENT)
       tf_p_say(b->out, "l\n");
     else
       branch(b, &piece);
@@ -97,13 +97,13 @@ static void take_apart(tf_p_branches *b, tf_whole_part *p) {
 static void branch(tf_p_branches *b, tf_whole_part *p) {
   b->boxes++;
   b->failed |= over(b);
-  const int twin = tf_whole_twin(b->space, p);
+  const int twin = tf_whole_symmetric_tile(b->space, p);
   if (b->failed) return;
   if (twin >= 0) {
     tf_p_say(b->out, "t %d\n", twin);
     return;
   }
-  const tf_whole_least least = tf_whole_bound(&b->space->op, &p->b);
+  const tf_whole_cost least = tf_whole_bound(&b->space->op, &p->b);
   if (least.empty && least.full) {
     tf_p_say(b->out, "f %d\n", least.full);
     return;
@@ -114,10 +114,10 @@ static void branch(tf_p_branches *b, tf_whole_part *p) {
   }
   const double value = tf_p_value(b->objective, least.cycles, least.energy_pj, least.traffic_words);
   if (value < b->target) {
-    take_apart(b, p);
+    split(b, p);
     return;
   }
-  meet(b, value);
+  lower_least(b, value);
   tf_p_say(b->out, "c %.9g\n", value);
 }
 

@@ -28,7 +28,7 @@ static void put_number(const char *key, double v, tf_p_text *out) {
     tf_p_say(out, " %s %.15g", key, v);
 }
 
-/* Facts that the objective does not follow from are left out. */
+/* Facts that do not affect the objective are left out. */
 static bool timed(tf_objective o) { return o == TF_LATENCY || o == TF_EDP; }
 static bool powered(tf_objective o) { return o == TF_ENERGY || o == TF_EDP; }
 
@@ -111,9 +111,9 @@ void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *ou
   }
 }
 
-/* The trip count of a loop less steps that would begin beyond the end of the dim: these change
- * nothing. */
-static int64_t that_happen(const tf_tree *tree, int node, int k) {
+/* The trip count of a loop without the steps that would begin beyond the end of the dim, which
+ * change nothing. */
+static int64_t real_trip(const tf_tree *tree, int node, int k) {
   const int dim = tree->nodes[node].loops[k].dim;
   const int64_t extent = tree->workload->dims[dim].extent, trip = tree->nodes[node].loops[k].trip;
   int64_t step = 1;
@@ -135,9 +135,9 @@ void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out) 
       tf_p_say(out, "%s %s", i ? "" : " bypass", tree->workload->tensors[t->bypass[i].tensor].name);
     tf_p_say(out, " for");
     for (int i = 0; i < t->n_loops; i++)
-      if (that_happen(tree, n, i) > 1)
+      if (real_trip(tree, n, i) > 1)
         tf_p_say(out, " %s=%lld%s", tree->workload->dims[t->loops[i].dim].name,
-                 (long long)that_happen(tree, n, i), axis[t->loops[i].axis]);
+                 (long long)real_trip(tree, n, i), axis[t->loops[i].axis]);
     tf_p_say(out, "\n");
   }
 }

@@ -1,5 +1,5 @@
-/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in order.
- */
+/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in
+ * order. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,50 +16,45 @@
 #include "search/run/driver.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
-#include "search/run/polish.h"
 #include "search/run/retained.h"
 #include "search/run/starts.h"
+#include "search/run/tree_local_search.h"
 
 enum {
   BATCH = 16, /* tasks; the same for any number of threads, so that results do not depend on it */
-  MANY_BATCHES =
-      32, /* so many must be left where shapes are visited for longer than a short search does */
-  EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth
-                        another batch */
+  /* batches that must be left for visits of a shape to be longer than in a short search */
+  MANY_BATCHES = 32,
+  /* the search stops when less than one part in so many of the effort is left */
+  EFFORT_LEFT = 256,
   KEEP = 8,
-  IDLE_MOST = 400, /* batches in a row without an evaluation after which nothing can be left */
-  IDLE_GIVEN = 32, /* the same where the shape is given: only trip counts are drawn anew */
-  IDLE_EFFORT =
-      4, /* effort of each task of such a batch then: the shape is built, and no trip counts fit */
-  IDLE_RANDOM =
-      64, /* the same as IDLE_MOST, after which every other row is random, see ask_random */
-  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains, or
-                         neighbours may hand on parts of boxes: closed forms do not tell */
-  TIES_LEAST =
-      32768, /* evaluations once the goal is met, as of several mappings that meet it one is best */
+  IDLE_MOST = 400,  /* batches in a row without an evaluation, after which the space is exhausted */
+  IDLE_GIVEN = 32,  /* the same where the shape is given: only trip counts are drawn anew */
+  IDLE_EFFORT = 4,  /* effort of a task without an evaluation: the shape is built, nothing fits */
+  IDLE_RANDOM = 64, /* idle batches after which every other row is random, see ask_random */
+  /* steps of an exact walk where closed forms cannot count: the given tree retains, or neighbours
+   * may hand on parts of boxes */
+  WALK_GIVEN = 20000,
+  /* evaluations after the goal is met: of several mappings that meet it one is best */
+  TIES_LEAST = 32768,
   START_ONE_IN = 32, /* one task in so many searches a start again, after the first visit of each */
-  RETAIN_ONE_IN =
-      8, /* and one in so many the best found, where it retains what was made more than once */
-  RETAIN_FROM = 1024, /* budgets of fewer evaluations have better uses for those that this takes */
-  MOVES_PART =
-      4, /* one part in so many of the budget goes to moves from the best found, see move_best */
-  MOVES_FROM = 1024, /* of budgets of so many evaluations or more */
-  MOVES_EFFORT =
-      8, /* most effort of one of their evaluations, on average, where the budget sets no limit */
+  RETAIN_ONE_IN = 8, /* one in so many searches the incumbent with scopes that retain */
+  RETAIN_FROM = 1024, /* with a smaller budget of evaluations retention is not tried */
+  MOVES_PART = 4,     /* local search gets one part in so many of the budget, see move_best */
+  MOVES_FROM = 1024,  /* with a smaller budget of evaluations there is no local search */
+  MOVES_EFFORT = 8    /* most effort of its evaluations, on average, if the budget sets no limit */
 };
 
 typedef struct {
   const tf_search_opts *o;
   const tf_strategy *strategy;
   tf_shapes *shapes;
-  tf_start *
-      starts; /* [o->n_starts]; then one for the best where scopes of it came to retain something */
-  double tried;       /* the value of the best of which it was asked whether scopes should */
-  int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
+  tf_start *starts;   /* [o->n_starts + 1]; the last: the incumbent with scopes that retain */
+  double tried;       /* value of the last incumbent of which retention was tried */
+  int64_t walk_limit; /* of tasks for rows; growth: likewise (see tf_task) */
   int growth;
-  bool retain; /* whether it is asked if scopes of the best should retain something */
-  bool moves;  /* whether the last part of the budget goes to moves from the best */
-  int genes;   /* for how many of them tasks have room */
+  bool retain; /* retention is tried */
+  bool moves;  /* the last part of the budget goes to local search */
+  int genes;   /* tasks have room for so many */
   tf_arena *arena;
   tf_space *space; /* of shapes */
   void *outer;     /* state of the strategy over shapes */
@@ -68,25 +63,25 @@ typedef struct {
   tf_prepared_list kept;
   tf_log log;
   FILE *file;
-  tf_budget_clock watch;
+  tf_budget_clock clock;
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
   int idle;           /* batches in a row without an evaluation */
-  int64_t met;        /* evaluations when the goal was met; -1: it has not been */
+  int64_t met;        /* evaluations when the goal was met; -1: not yet */
   double goal_energy; /* as in tf_task */
   tf_rng rng;
   bool failed;
 } driver;
 
 /* ---- one batch ----------------------------------------------------------------------------- */
-/* What tasks may take of a budget; moves have the rest. */
+/* The part of a budget that tasks may take; local search has the rest. */
 static int64_t tasks_part(const driver *v, int64_t all) {
   return v->moves ? all - all / MOVES_PART : all;
 }
 
-static int64_t left_of(const driver *v) {
+static int64_t evals_left(const driver *v) {
   const int64_t most = v->o->budget.max_evals;
   return most > 0 ? tasks_part(v, most) - v->res->evals : INT64_MAX;
 }
@@ -98,12 +93,12 @@ static bool effort_spent(const driver *v) {
 
 static bool time_spent(const driver *v) {
   const double most = v->o->budget.time_limit;
-  return v->moves && most > 0 && tf_clock_seconds(&v->watch) >= most - most / MOVES_PART;
+  return v->moves && most > 0 && tf_clock_seconds(&v->clock) >= most - most / MOVES_PART;
 }
 
-/* The most evaluations that one task of the next batch may take, so that the whole batch stays
- * within the budget. */
-static int64_t most_of(const driver *v, int64_t left) {
+/* The most evaluations that one task of the next batch may take: the whole batch must stay within
+ * the budget. */
+static int64_t most_per_task(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
   if (v->tasks[0].share < 1) most <<= TF_MASKED_VISITS;
@@ -113,8 +108,8 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.
- * NULL: none. */
+/* The start whose space task `no` searches: each in turn at first, then one every START_ONE_IN
+ * tasks.  NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
   if (v->starts[n].shapes && v->strategy->evals_per_shape && no >= n && no % RETAIN_ONE_IN == 0)
@@ -134,21 +129,22 @@ static bool retains(const tf_tree *t) {
 
 static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   t->start = true;
-  t->aside = false;
+  t->untold = false;
   t->shapes = s->shapes;
   t->begin = s->trips;
   t->begin_loops = s->n_loops;
   t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
   t->growth = v->growth;
-  t->like = 0;
+  t->parent_id = 0;
   memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes) * sizeof *t->genes);
   return true;
 }
 
-/* Asks for a random row, which is archived, but not told: where the strategy finds nothing new. */
+/* Asks for a random row, where the strategy finds nothing new; its result is archived, but not
+ * told. */
 static bool ask_random(driver *v, tf_task *t) {
-  t->aside = true;
-  t->like = 0;
+  t->untold = true;
+  t->parent_id = 0;
   if (!tf_space_random(v->space, &v->rng)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
   return true;
@@ -161,20 +157,20 @@ static bool ask_row(driver *v, tf_task *t) {
   t->growth = v->growth;
   if (v->idle >= IDLE_RANDOM && !v->strategy->outer->ignores_feedback && v->asked % 2)
     return ask_random(v, t);
-  t->aside = false;
-  if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
+  t->untold = false;
+  if (!v->strategy->outer->ask(v->outer, &t->parent_id)) return false;
   memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
   return true;
 }
 
-/* The value that a variant must not exceed: that of the worst one kept, once the list is full. */
+/* Variants must not exceed this value: that of the worst one kept, once the list is full. */
 static double variants_within(const driver *v) {
   const int n = v->res->n_variants;
   return n > 0 && n == v->o->variants ? v->res->variants[n - 1].value : INFINITY;
 }
 
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v), most = most_of(v, left),
+  int64_t left = evals_left(v), most = most_per_task(v, left),
           effort = tasks_part(v, v->o->budget.max_effort);
   int n = 0;
   for (; n < BATCH && left > 0 && !effort_spent(v) && !time_spent(v); n++) {
@@ -198,7 +194,7 @@ static void run_piece(void *ctx, int i, int worker) {
   tf_task_run(&v->tasks[i]);
 }
 
-/* A tree that is kept is the task's no more. */
+/* Archives the task's best mappings.  A tree that the archive keeps is no longer the task's. */
 static void archive(driver *v, tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
@@ -218,7 +214,7 @@ static void archive(driver *v, tf_task *t) {
 static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
   tf_found f = {.value = x->value, .figures = x->figures};
   f.tree = tf_complete(t->open, x->trips, &v->failed);
-  if (!f.tree) return; /* the rules refuse it */
+  if (!f.tree) return; /* a rule refuses it */
   if (!tf_can_export(v->o->exportable, f.tree)) {
     tf_tree_free(f.tree);
     return;
@@ -227,12 +223,12 @@ static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
   uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
   v->failed |= !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants,
                                         v->o->variants, &f, name);
-  tf_tree_free(f.tree); /* NULL where it is kept */
+  tf_tree_free(f.tree); /* NULL where it was kept */
   free(f.text);
 }
 
-/* Tasks find the same completions of a shape again and again: each is built, which takes much
- * longer than to evaluate it, and offered once. */
+/* Archives each variant once: tasks find the same completions of a shape again and again, and
+ * building one takes much longer than evaluating it. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants && t->variants[i].value <= variants_within(v); i++) {
     bool anew;
@@ -253,8 +249,8 @@ static void take_task(driver *v, tf_task *t) {
     v->failed |= !tf_memory_learn(&v->memory, t);
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
   }
-  if (t->aside || t->start) return;
-  v->strategy->outer->tell(v->outer, &(tf_told){t->genes, t->reads.order, t->shape, t->cost});
+  if (t->untold || t->start) return;
+  v->strategy->outer->tell(v->outer, &(tf_feedback){t->genes, t->reads.order, t->shape, t->cost});
 }
 
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
@@ -267,13 +263,13 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
 }
 
 static void report(const driver *v) {
-  tf_clock_report(&v->watch,
+  tf_clock_report(&v->clock,
                   (tf_progress){.evals = v->res->evals,
                                 .shapes = v->res->shapes,
                                 .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
-/* Keeps a mapping whose text names it: it need not have the shape of any task. */
+/* Keeps a mapping, identified by its text: it need not have the shape of any task. */
 static void keep_found(driver *v, tf_found *f) {
   tf_search_result *r = v->res;
   f->text = tf_tree_text(f->tree);
@@ -283,7 +279,7 @@ static void keep_found(driver *v, tf_found *f) {
   tf_found_clear(f);
 }
 
-/* A better mapping of which scopes retain something; its space is searched like that of a start. */
+/* Takes a better mapping whose scopes retain; its space is searched like that of a start. */
 static void take_retained(driver *v, tf_found *f) {
   tf_start *own = &v->starts[v->o->n_starts];
   tf_start_clear(own);
@@ -292,13 +288,13 @@ static void take_retained(driver *v, tf_found *f) {
   keep_found(v, f);
 }
 
-/* Of a best that makes a part of an intermediate more than once: whether scopes that retain it cost
- * less.  Then that is the best.  The budget is charged for no more than it has. */
+/* Tries whether scopes that retain lower the cost of an incumbent which makes a part of an
+ * intermediate more than once.  The budget is charged for no more than it has. */
 static void retain_best(driver *v) {
   tf_search_result *r = v->res;
-  const int64_t left = left_of(v);
+  const int64_t left = evals_left(v);
   if (left <= 0 || !r->n_best || r->best[0].value >= v->tried) return;
-  tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
+  tf_evaluator q = {.objective = v->o->objective, .exportable = v->o->exportable};
   tf_found f;
   const bool better = tf_retained(r->best[0].tree, r->best[0].value, &q, &f);
   r->evals += q.evals < left ? q.evals : left;
@@ -308,27 +304,27 @@ static void retain_best(driver *v) {
   v->tried = r->best[0].value;
 }
 
-/* Leaves out steps beyond every range, as tasks do of what they find: moves round up. */
-static void trim(driver *v, tf_trying *q, tf_found *f) {
+/* Leaves out steps beyond every range, as tasks do: moves round up. */
+static void trim(driver *v, tf_evaluator *q, tf_found *f) {
   tf_start s;
   tf_figures now;
   bool changed = false;
   tf_tree *t = NULL;
   if (tf_start_open(&s, f->tree) && s.open && tf_trim(s.open, s.trips, &changed) && changed)
     t = tf_complete(s.open, s.trips, &v->failed);
-  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &now, NULL) &&
-      tf_objective_value(q->by, &now) <= f->value) {
+  if (t && tf_can_export(q->exportable, t) && tf_evaluate_tree(t, q, &now, NULL) &&
+      tf_objective_value(q->objective, &now) <= f->value) {
     tf_tree_free(f->tree);
-    *f = (tf_found){.tree = t, .value = tf_objective_value(q->by, &now), .figures = now};
+    *f = (tf_found){.tree = t, .value = tf_objective_value(q->objective, &now), .figures = now};
     t = NULL;
   }
   tf_tree_free(t);
   tf_start_clear(&s);
 }
 
-/* Moves from the best with what is left, where the tasks' part of the budget ended them.  Tasks
- * change trip counts by chance: of a larger problem they may find what they miss of one within it,
- * which steps of one loop or two reach. */
+/* Local search from the incumbent with the rest of the budget, if the tasks used up their part.
+ * Tasks sample trip counts; in a larger problem they may miss a mapping that small changes of one
+ * or two loops reach. */
 static void move_best(driver *v) {
   tf_search_result *r = v->res;
   const tf_budget *all = &v->o->budget;
@@ -336,20 +332,21 @@ static void move_best(driver *v) {
       all->max_evals > 0 ? all->max_evals - r->evals : INT64_MAX / (2 * MOVES_EFFORT);
   const int64_t effort = all->max_effort > 0 ? all->max_effort - v->effort : MOVES_EFFORT * most;
   const bool ended = r->stopped_by == TF_STOP_BUDGET || r->stopped_by == TF_STOP_TIME;
-  if (!v->moves || v->failed || !ended || tf_clock_over(&v->watch) || most <= 0 || effort <= 0 ||
+  if (!v->moves || v->failed || !ended || tf_clock_over(&v->clock) || most <= 0 || effort <= 0 ||
       !r->n_best)
     return;
-  const tf_polishing how = {.goal = v->o->goal, .evals = most, .effort = effort, .seed = all->seed};
-  tf_trying q = {.by = v->o->objective, .exportable = v->o->exportable};
+  const tf_local_search_opts how = {
+      .goal = v->o->goal, .evals = most, .effort = effort, .seed = all->seed};
+  tf_evaluator q = {.objective = v->o->objective, .exportable = v->o->exportable};
   tf_found f;
-  if (tf_polished(r->best[0].tree, r->best[0].value, &how, &v->watch, &q, &f)) {
+  if (tf_tree_local_search(r->best[0].tree, r->best[0].value, &how, &v->clock, &q, &f)) {
     trim(v, &q, &f);
     keep_found(v, &f);
   }
   r->evals += q.evals < most ? q.evals : most;
   v->effort += q.effort;
   v->failed |= q.failed;
-  if (tf_clock_over(&v->watch)) r->stopped_by = tf_clock_why(&v->watch);
+  if (tf_clock_over(&v->clock)) r->stopped_by = tf_clock_why(&v->clock);
   report(v);
 }
 
@@ -370,7 +367,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
   return v->res->evals > before;
 }
 
-/* Whether the best meets the goal, and its ties have had their time. */
+/* Whether the incumbent meets the goal, and the evaluations for ties are used up. */
 static bool goal_is_done(driver *v) {
   const tf_search_result *r = v->res;
   if (v->o->goal <= 0 || !r->n_best || r->best[0].value > v->o->goal * (1 + 1e-12)) return false;
@@ -384,7 +381,7 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
   while (!v->failed && v->idle < idle_most) {
     int n = ask_batch(v);
     if (n == 0) {
-      if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
+      if (evals_left(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
       if (time_spent(v)) v->res->stopped_by = TF_STOP_TIME;
       return;
     }
@@ -394,8 +391,8 @@ static void run(driver *v, bool given, int threads, tf_diags *d) {
       v->res->stopped_by = TF_STOP_PROVED;
       return;
     }
-    if (atomic_load(&v->watch.why)) {
-      v->res->stopped_by = tf_clock_why(&v->watch);
+    if (atomic_load(&v->clock.why)) {
+      v->res->stopped_by = tf_clock_why(&v->clock);
       return;
     }
   }
@@ -420,7 +417,7 @@ static int most_genes(const driver *v) {
   return most;
 }
 
-/* Enters the starts that fit into the archive, as they are. */
+/* Archives the starts that fit, as they are. */
 static void take_starts(driver *v, const tf_workload *wl) {
   const tf_counting how = v->o->all_points && tf_workload_masked(wl) ? TF_COUNT_ALL : TF_COUNT_LONG;
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
@@ -465,7 +462,7 @@ static bool alloc(driver *v) {
                    .memory = &v->memory,
                    .kept = &v->kept,
                    .sofar = v->res,
-                   .watch = &v->watch};
+                   .clock = &v->clock};
     t->genes = TF_ARRAY(v->arena, int32_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint32_t, genes);
     ok = ok && t->genes && t->reads.order;
@@ -473,7 +470,7 @@ static bool alloc(driver *v) {
   return ok;
 }
 
-/* Whether neighbours may hand on what no closed form tells: parts of windows, or anything in a
+/* Whether neighbours may hand on what closed forms cannot count: parts of windows, or anything in a
  * given tree. */
 static bool walks_peers(const tf_arch *arch, const tf_workload *wl, bool given) {
   bool windows = given;
@@ -498,9 +495,9 @@ static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl,
   const bool walks = retains(given) || walks_peers(arch, wl, given) || walks_lines(arch, wl, given);
   v->walk_limit = walks ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
-  v->retain = !given && !masked && !v->o->whole_tiles && left_of(v) >= RETAIN_FROM;
+  v->retain = !given && !masked && !v->o->whole_tiles && evals_left(v) >= RETAIN_FROM;
   v->moves &= !given && !masked && !v->o->whole_tiles && !v->o->variants &&
-              left_of(v) >= MOVES_FROM && v->strategy->evals_per_shape &&
+              evals_left(v) >= MOVES_FROM && v->strategy->evals_per_shape &&
               !v->strategy->outer->ignores_feedback;
   for (int i = 0; i < BATCH; i++)
     v->tasks[i].share = share;
@@ -519,8 +516,8 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 
 static int by_value(const void *a, const void *b) { return tf_found_order(a, b); }
 
-/* Of a masked workload, counts the best as `eval` does: until then, what took too long in the
- * search has the figures of all points. */
+/* Counts the best mappings of a masked workload as `eval` does: those that took too long in the
+ * search have the figures of all points. */
 static void count_best(driver *v) {
   tf_search_result *r = v->res;
   tf_figures f;
@@ -533,7 +530,7 @@ static void count_best(driver *v) {
 }
 
 static void sum_up(driver *v, int threads) {
-  v->res->seconds = tf_clock_seconds(&v->watch);
+  v->res->seconds = tf_clock_seconds(&v->clock);
   v->res->strategy = v->strategy->name;
   v->res->threads = threads;
   v->res->seed = v->o->budget.seed;
@@ -574,7 +571,7 @@ tf_search_result *tf_search_drive(const tf_arch *arch, const tf_workload *wl, co
   v->met = -1;
   v->tried = INFINITY;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
-  tf_clock_begin(&v->watch, &o->budget);
+  tf_clock_begin(&v->clock, &o->budget);
   tf_search_result *out = NULL;
   if (v->strategy)
     out = search(v, arch, wl, given, d);

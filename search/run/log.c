@@ -3,7 +3,7 @@
  *   task NO SHAPE EVALS EXHAUSTED COST BESTS
  *   best BY VALUE CYCLES ENERGY EDP TRAFFIC HELD TRIPS...
  *   end NO
- * Reals are written as %a, so that they come back as they were. */
+ * Reals are written as %a, which reads back exactly. */
 #include "search/run/log.h"
 
 #include <errno.h>
@@ -200,7 +200,7 @@ static bool same_head(reader *r, const tf_log_head *h) {
   return !r->bad && line_end(r);
 }
 
-/* Sorts by number: tasks of one batch end in any order, and those cut short are written when the
+/* Sorts by number: tasks of one batch end in any order, and those interrupted are written when the
  * log is resumed. */
 static int by_no(const void *a, const void *b) {
   const tf_logged *x = a, *y = b;

@@ -7,7 +7,7 @@
 
 #include "search/run/task.h"
 
-/* What must be equal for a log to be resumed. */
+/* What must match for a log to be resumed. */
 typedef struct {
   const char *strategy, *objective;
   uint64_t seed, space; /* space: tf_identity of architecture, workload, mapping and starts */

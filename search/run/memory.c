@@ -1,4 +1,4 @@
-/* What tasks have learnt so far, for later tasks to begin with. */
+/* What tasks have learnt, as a start for later tasks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   if (!k) return false;
   k->exhausted |= t->exhausted && !t->even;
   k->even_done |= t->exhausted && t->even;
-  if (t->aside) return true;
+  if (t->untold) return true;
   k->visits++;
   bool better = t->cost <= k->cost;
   if (better) k->cost = t->cost;
@@ -68,7 +68,7 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   const bool less =
       b->value < m->best || (b->value == m->best && b->figures.energy_pj < m->best_energy);
   if (t->start || (m->n_hints && !less))
-    return true; /* rows differ in any case, so nothing has to be learnt */
+    return true; /* rows differ in any case, so nothing needs to be remembered */
   if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value, m->best_energy = b->figures.energy_pj;
   return true;
@@ -94,16 +94,16 @@ static bool more_tried(tf_memory_of_search *m) {
   return true;
 }
 
-bool tf_memory_try(tf_memory_of_search *m, const tf_task *t, const tf_variant *x, bool *anew) {
-  *anew = false;
+bool tf_memory_try(tf_memory_of_search *m, const tf_task *t, const tf_variant *x, bool *is_new) {
+  *is_new = false;
   if (2 * m->n_tried >= m->tried_room && !more_tried(m)) return false;
   uint64_t key = tf_hash(TF_HASH_START, &t->shape, sizeof t->shape);
   key = tf_hash(key, &x->value, sizeof x->value); /* of all points, or of those behind a mask */
   key = tf_hash(key, x->trips, (size_t)t->n_loops * sizeof *x->trips);
   key += !key;
   uint64_t *at = tried_at(m, key);
-  *anew = !*at;
-  m->n_tried += *anew;
+  *is_new = !*at;
+  m->n_tried += *is_new;
   *at = key;
   return true;
 }

@@ -4,9 +4,7 @@
 
 #include "tileflow/tree.h"
 
-enum {
-  MOST_USES = 64
-}; /* what a search looks up while it walks through trip counts grows from use to use */
+enum { MOST_USES = 64 }; /* the tables of tf_trips grow with each use */
 
 void tf_prepared_free(tf_prepared *p) {
   if (!p) return;

@@ -1,5 +1,5 @@
-/* Shapes as they are prepared for evaluation, kept from one task to a later one of the same shape.
- * What is found does not depend on what is kept. */
+/* Shapes prepared for evaluation, kept from one task to a later one of the same shape.  Results do
+ * not depend on what is kept. */
 #ifndef SEARCH_RUN_PREPARED_H
 #define SEARCH_RUN_PREPARED_H
 #include <stdatomic.h>
@@ -7,11 +7,9 @@
 #include "search/space/trips.h"
 #include "tileflow/model.h"
 
-enum {
-  TF_PREPARED = 64,
-  TF_PREPARED_ALIKE = 4
-}; /* shapes that are kept at most, and how often each: tasks that run at
-     once may be of one shape */
+/* TF_PREPARED: shapes kept at most.  TF_PREPARED_ALIKE: copies of each, as concurrent tasks may
+ * have the same shape. */
+enum { TF_PREPARED = 64, TF_PREPARED_ALIKE = 4 };
 
 typedef struct {
   uint64_t shape;
@@ -22,13 +20,13 @@ typedef struct {
 } tf_prepared;
 
 typedef struct {
-  uint64_t shape[TF_PREPARED]; /* what is at each place; changes only between batches of tasks */
+  uint64_t shape[TF_PREPARED]; /* of each entry; changes only between batches of tasks */
   _Atomic(tf_prepared *) at[TF_PREPARED][TF_PREPARED_ALIKE];
 } tf_prepared_list;
 
-/* Takes what is kept of the shape, for any thread; NULL: nothing is. */
+/* Takes a prepared copy of the shape, from any thread; NULL: there is none. */
 tf_prepared *tf_prepared_take(tf_prepared_list *l, uint64_t shape);
-/* Between batches: keeps it, in place of those of another shape; NULL is allowed. */
+/* Between batches: keeps it, in place of one of another shape; NULL is allowed. */
 void tf_prepared_keep(tf_prepared_list *l, tf_prepared *p);
 void tf_prepared_free(tf_prepared *p);
 void tf_prepared_clear(tf_prepared_list *l);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-enum { LEAST = 32, MOST = 2048 }; /* places */
+enum { LEAST = 32, MOST = 2048 }; /* entries */
 
 struct tf_repeats {
-  int n_loops, n; /* places: a power of two */
+  int n_loops, n; /* entries: a power of two */
   tf_outcome *at; /* [n] */
   int64_t *trips; /* [n][n_loops] */
 };

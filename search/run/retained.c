@@ -7,10 +7,10 @@
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 
-enum { SINGLES = 8 }; /* intermediates of a mapping that are tried one by one */
+enum { SINGLES = 8 }; /* intermediates that are tried one by one */
 
-/* Whether the home scope may come to retain z.  Not what it streams, which stays anyway; nor what
- * is padded: the sums that count mappings give up on most that retain such a one. */
+/* Whether the home scope may retain z.  Not if it streams z, which stays anyway; nor if z is
+ * padded: the sums that count mappings cannot count most of those. */
 static bool may_retain(const tf_tree *t, int z) {
   const int home = tf_tree_home_scope(t, z);
   if (home < 0 || tf_is_padded(&t->workload->tensors[z])) return false;
@@ -22,21 +22,21 @@ static bool may_retain(const tf_tree *t, int z) {
   return true;
 }
 
-/* Marks what may be retained and is made more than once; returns how many that is. */
-static int mark_retainable(const tf_tree *t, tf_trying *q, bool *at) {
+/* Marks tensors that may be retained and are made more than once; returns how many. */
+static int mark_retainable(const tf_tree *t, tf_evaluator *q, bool *at) {
   int n = 0, left = 0;
   tf_figures f;
   for (int z = 0; z < t->workload->n_tensors; z++)
     n += may_retain(t, z);
-  if (!n || !tf_tried(t, q, &f, at)) return 0;
+  if (!n || !tf_evaluate_tree(t, q, &f, at)) return 0;
   for (int z = 0; z < t->workload->n_tensors; z++)
     left += at[z] = at[z] && may_retain(t, z);
   return left;
 }
 
-/* The tree with these intermediates retained (only >= 0: of these one alone).  NULL: a rule refuses
+/* The tree with these intermediates retained (only >= 0: this one alone).  NULL: a rule refuses
  * it. */
-static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_trying *q) {
+static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_evaluator *q) {
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
   for (int n = 0; b && n < t->n_nodes; n++) {
     tf_build_node(b, &t->nodes[n]);
@@ -50,19 +50,20 @@ static tf_tree *retain(const tf_tree *t, const bool *at, int only, tf_trying *q)
   return tf_build_tree(b);
 }
 
-/* Takes the tree where it is better than what is known. */
-static void offer(tf_tree *t, double *value, tf_trying *q, tf_found *best) {
+/* Takes the tree if it is better. */
+static void offer(tf_tree *t, double *value, tf_evaluator *q, tf_found *best) {
   tf_figures f;
-  if (t && tf_can_export(q->exportable, t) && tf_tried(t, q, &f, NULL) &&
-      tf_objective_value(q->by, &f) < *value) {
+  if (t && tf_can_export(q->exportable, t) && tf_evaluate_tree(t, q, &f, NULL) &&
+      tf_objective_value(q->objective, &f) < *value) {
     tf_tree_free(best->tree);
-    *best = (tf_found){.tree = t, .value = *value = tf_objective_value(q->by, &f), .figures = f};
+    *best =
+        (tf_found){.tree = t, .value = *value = tf_objective_value(q->objective, &f), .figures = f};
   } else {
     tf_tree_free(t);
   }
 }
 
-bool tf_retained(const tf_tree *tree, double value, tf_trying *q, tf_found *out) {
+bool tf_retained(const tf_tree *tree, double value, tf_evaluator *q, tf_found *out) {
   const tf_workload *wl = tree->workload;
   bool *at = calloc((size_t)wl->n_tensors + 1, sizeof *at);
   double least = value * (1 - 1e-12);

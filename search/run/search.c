@@ -1,5 +1,5 @@
-/* tf_search_run: the problem in canonical form, searched, and what was found as the caller names
- * it. */
+/* tf_search_run: brings the problem into canonical form, searches it, and translates results into
+ * the caller's names. */
 #include <stdlib.h>
 
 #include "base/locale.h"
@@ -9,8 +9,8 @@
 #include "search/common/ops.h"
 #include "search/run/driver.h"
 
-/* ---- there ---------------------------------------------------------------------------------- */
-/* The problem as it is searched. */
+/* ---- to canonical form ---------------------------------------------------------------------- */
+/* The canonical problem. */
 typedef struct {
   tf_canon *canon;
   tf_tree *given;
@@ -40,7 +40,7 @@ static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl,
   return ok || (tf_diags_errors(d) == errors && tf_out_of_memory(d));
 }
 
-/* ---- and back ------------------------------------------------------------------------------- */
+/* ---- back to the caller's names ------------------------------------------------------------- */
 /* The mapping in the caller's names.  False if memory ran out. */
 static bool name_found(const tf_canon *c, tf_found *f) {
   tf_tree *mine = tf_canon_back(c, f->tree, NULL);

@@ -17,7 +17,7 @@ static bool lacks(const tf_tree *t, int n, int dim) {
   return needed && t->workload->dims[dim].extent > 1;
 }
 
-/* The loops of the tree being opened, and the trip counts they had. */
+/* The tree being opened, and the trip counts that its loops had. */
 typedef struct {
   tf_build *b;
   int64_t *trips;
@@ -31,8 +31,8 @@ static void open_loop(opening *w, tf_loop l, int64_t trip) {
   w->trips[w->n++] = trip;
 }
 
-/* Emits a node with all its loops open; `more`: also, innermost, loops over dims that the Tile has
- * no loop for. */
+/* Emits a node with all its loops open; `more`: also innermost loops over dims without a loop in
+ * the Tile. */
 static void open_node(opening *w, const tf_tree *t, int n, bool more) {
   const tf_node *from = &t->nodes[n];
   tf_build_node(w->b, from);

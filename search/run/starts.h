@@ -8,11 +8,11 @@
  * start had, so that a start that does not fit can be repaired. */
 typedef struct {
   const tf_tree *open;
-  tf_tree *opened; /* the same, owned; NULL: the start is open itself */
-  tf_shapes
-      *shapes; /* NULL: the tree cannot be opened; then the mapping is only evaluated as it is */
+  tf_tree *opened;   /* the same, owned; NULL: the start itself is open */
+  tf_shapes *shapes; /* NULL: the tree cannot be opened, and is evaluated only as it is */
   int n_loops;
-  int64_t *trips; /* [n_loops] of the open tree, the start's counts; NULL: it was open itself */
+  int64_t
+      *trips; /* [n_loops] of the open tree, the start's counts; NULL: the start itself is open */
 } tf_start;
 
 /* Borrows the tree.  False if memory ran out; clear it either way. */

@@ -14,29 +14,27 @@
 #include "search/run/variants.h"
 
 enum {
-  LOOK_EVERY = 16,
+  LOOK_EVERY = 16,    /* evaluations between looks at the clock */
   UNEVEN_ONE_IN = 24, /* see set_offers */
   ROUNDED_ONE_IN = 2,
   ROUNDED_FROM = 64, /* of shorter dims all trip counts are offered anyway */
   REFUSED_MOST = 64,
-  SLOW_COUNTS = 32,        /* evaluations that one by the model's long way counts as */
+  SLOW_COUNTS = 32, /* evaluations that one of a partial tile counts as, where that is slow */
   UNKNOWN_STEPS = 1 << 14, /* of the walk that counts one mapping a task with its mask */
-  WHOLE_STEPS = 1 << 20,   /* of that of each mapping, where the strategy sees a whole space */
-  CREDIT = 128,            /* of a task to begin with, for counts with masks */
-  EARNED = 8,              /* by each evaluation */
-  DEBT = 1024,             /* for mappings better than the best; all in units of tf_model_effort */
-  AT_ONCE = 16,            /* rows that a strategy that learns is asked for before it is told, see
-                              explore_together */
-  LEARNT_A_ROW = 2,        /* so many costs told allow it to be asked for one more */
-  GLANCE_LEAST = 2,        /* rows */
-  GLANCE_LEARNING = 40,    /* as GLANCE_FROM, of such a strategy */
-  GLANCE_FROM = 1000, /* with fewer evaluations left than this, preparing the model for batches does
-                         not pay */
+  WHOLE_STEPS = 1 << 20,   /* of the walk of each mapping, where the strategy sees a whole space */
+  CREDIT = 128,            /* initial credit of a task for counts with masks */
+  EARNED = 8,              /* credit that each evaluation adds */
+  DEBT = 1024,  /* overdraft for mappings better than the best; all in units of tf_model_effort */
+  AT_ONCE = 16, /* rows asked for before a strategy that learns is told, see explore_together */
+  LEARNT_A_ROW = 2,     /* one more row may be asked for at once per so many costs told */
+  GLANCE_LEAST = 2,     /* rows of a batch call */
+  GLANCE_LEARNING = 40, /* as GLANCE_FROM, for a strategy that learns */
+  GLANCE_FROM = 1000    /* with fewer evaluations left, preparing batch calls does not pay */
 };
 
-#define TIES 0.3 /* the power of the energy in the guiding cost once the goal is met */
-#define BESIDE                                                                                     \
-  0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
+#define TIES 0.3 /* power of the energy in the guiding cost once the goal is met */
+/* The largest share of the guiding cost that comes from nodes off the critical path. */
+#define BESIDE 0.05
 
 /* A task while it runs. */
 typedef struct {
@@ -45,30 +43,30 @@ typedef struct {
   tf_tree *tree;
   tf_trips *trips;
   tf_model *model;
-  tf_model *masked; /* counts as `eval` does (model: all points, quickly); NULL: no mask leaves
-                       steps out */
-  double share;    /* of all points' figures, at least as much is left by the mask, as a rule; 1: no
-                      mask */
-  double ratio;    /* of the best so far: its value with its mask over that with all points */
-  double best_all; /* and that with all points */
-  int64_t credit;  /* effort that counting masks may take, see count_mask */
-  int64_t *unknown;   /* [n_loops] what may be best of all mappings that took too long to count, see
-                         count_unknown */
+  tf_model *masked; /* counts with the mask, as `eval` does (model: all points, quickly); NULL: no
+                       mask leaves steps out */
+  double share; /* of all points' figures: a mask usually leaves at least this share; 1: no mask */
+  double ratio; /* of the incumbent: its value with the mask over that with all points */
+  double best_all;  /* of the incumbent, with all points */
+  int64_t credit;   /* effort that counting masks may take, see count_mask */
+  int64_t *unknown; /* [n_loops] the mapping that may be best of those that took too long to count,
+                       see count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
-  tf_prepared *own; /* what was kept of the shape; NULL: nothing was */
+  tf_prepared *own; /* prepared copy of the shape that was kept; NULL: none was */
   double guide;     /* guiding cost of the best by the objective, to break ties */
-  tf_tree *leader;  /* that best as a tree; NULL: there is none, or its steps were counted otherwise
-                       since */
-  int refused;      /* best mappings that the rules refused */
-  tf_repeats *repeats;  /* NULL: what counts change with each evaluation, or each is wanted */
-  int64_t look;         /* the clock is looked at from so many evaluations on */
+  tf_tree *leader;  /* the incumbent as a tree; NULL: there is none, or its steps were counted
+                       otherwise since */
+  int refused;      /* incumbents that a rule refused */
+  tf_repeats
+      *repeats; /* NULL: results change with each evaluation, or every evaluation is wanted */
+  int64_t look; /* evaluations at which to look at the clock next */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
   int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is
                     evaluated at once */
   int n_rows;    /* 0 .. TF_GLANCE_ROWS */
-  bool glances;  /* rows asked for together are evaluated in lanes */
+  bool glances;  /* rows asked for together are evaluated in SIMD lanes */
 } work;
 
 /* The cost of a mapping that does not fit: grows with the logarithm of need over capacity. */
@@ -81,7 +79,7 @@ static double misfit_cost(const tf_result *r) {
   return TF_COST_BAD * sum;
 }
 
-/* ---- the best so far ---------------------------------------------------------------------- */
+/* ---- the incumbent ------------------------------------------------------------------------ */
 static void keep_best(work *w, int by, double value, const tf_figures *f, const int64_t *trips) {
   tf_task_best *b = &w->t->best[by];
   b->there = true;
@@ -98,8 +96,8 @@ static tf_tree *complete(const work *w, const int64_t *trips) {
   return NULL;
 }
 
-/* Keeps the mapping where it is the best so far; the rules that depend on ranges are checked
- * before. */
+/* Keeps the mapping if it improves on the incumbent; the rules that depend on ranges are checked
+ * first. */
 static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
@@ -122,10 +120,10 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
   return true;
 }
 
-/* The guiding cost: what strategies are told.  For latency it is the objective plus a small share
+/* The guiding cost, which strategies are told.  For latency it is the objective plus a small share
  * for the times of all nodes (nodes: their sum, none longer than the whole): where one part of the
  * tree dominates the time, improvements of the others still show.  Once the goal is met, and only
- * ties can be won, less energy counts, but less than the objective. */
+ * ties can be won, energy counts, too, but less than the objective. */
 static double guide_of(const work *w, double nodes, const tf_figures *f) {
   double cost = tf_objective_value(w->t->opts->objective, f);
   if (w->t->goal_energy > 0) cost *= pow(f->energy_pj / w->t->goal_energy, TIES);
@@ -140,8 +138,8 @@ static double nodes_of(const work *w, const tf_result *r) {
   return sum;
 }
 
-/* Whether a mapping that has these figures with all points counted may be kept, or told, once its
- * mask is counted. */
+/* Whether a mapping with these figures of all points may be kept, or told, after its mask is
+ * counted. */
 static bool may_lead(const work *w, const tf_figures *f) {
   const tf_task *t = w->t;
   const double cost = tf_objective_value(t->opts->objective, f);
@@ -169,11 +167,11 @@ static void charge_walk(work *w, const tf_model *m) {
   w->spent += tf_model_walked_evals(m);
 }
 
-/* Counts a mapping with its mask, where it matters and there is credit for it: that takes some
- * hundred times as long, so each evaluation earns a little, and mappings better than the best by
- * all points come first.  What is not counted keeps the figures of all points, an upper bound.  The
- * strategy is told of all points in any case: two ways of counting would mislead it.  all: the
- * value of *f, all points' figures; returns the value of *f afterwards. */
+/* Counts a mapping with its mask, where it matters and there is credit for it.  That takes some
+ * hundred times as long, so each evaluation earns a little credit, and mappings better than the
+ * incumbent by all points come first.  What is not counted keeps the figures of all points, an
+ * upper bound.  The strategy is always told the figures of all points: two ways of counting would
+ * mislead it.  all: the value of *f, all points' figures; returns the value of *f afterwards. */
 static double count_mask(work *w, const int64_t *trips, double all, tf_figures *f) {
   tf_result own;
   w->credit += EARNED;
@@ -195,7 +193,7 @@ static double count_mask(work *w, const int64_t *trips, double all, tf_figures *
   return value;
 }
 
-/* Of a mapping that fits, with these figures. */
+/* The guiding cost of a mapping that fits, with these figures. */
 static double judge(work *w, const int64_t *trips, tf_figures f, double nodes) {
   double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, nodes, &f);
@@ -217,7 +215,7 @@ static tf_figures figures_of(const work *w, const tf_brief *b) {
                       b->traffic_words, b->held_words};
 }
 
-/* ---- what to begin with ---------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 /* The hint for a decision, by its key; TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
@@ -235,12 +233,12 @@ static bool has_start(const work *w) {
   return w->t->begin && w->t->begin_loops == w->trips->n_loops;
 }
 
-/* Preferred trip counts: the best known of this shape, or those the task begins with; else those of
- * corresponding loops of the shape it derives from, or of the best mapping. */
+/* Hints for trip counts: the best known of this shape, or those the task begins with; else those of
+ * corresponding loops of the parent shape, or of the best mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->space.n + 1);
   const tf_memory_of_search *m = w->t->memory;
-  const tf_known *like = w->t->like ? tf_memory_find(m, w->t->like) : NULL;
+  const tf_known *like = w->t->parent_id ? tf_memory_find(m, w->t->parent_id) : NULL;
   bool own = like && like->n_hints;
   const tf_hint *hints = own ? like->hints : m->hints;
   int n = own ? like->n_hints : m->n_hints;
@@ -256,13 +254,14 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* A row of trip counts; glance: what the lanes say of it, NULL: nothing. */
+/* A row of trip counts; glance: its figures by the batch call, NULL: none. */
 typedef struct {
   const int64_t *trips;
   const tf_glance *glance;
 } row;
 
-/* Evaluates trip counts, and says what that is charged, besides the steps that are walked. */
+/* Evaluates trip counts; the outcome has what the evaluation is charged, without steps that are
+ * walked. */
 static tf_outcome outcome_at(work *w, row at) {
   const int refused = w->refused;
   tf_outcome o = {.there = true, .spent = 1};
@@ -280,8 +279,8 @@ static tf_outcome outcome_at(work *w, row at) {
   return o;
 }
 
-/* The same, or what is known of them: they change nothing a second time. */
-static tf_outcome recalled(work *w, row at) {
+/* The same, from the cache where they were evaluated before. */
+static tf_outcome cached_outcome(work *w, row at) {
   tf_outcome *o = tf_repeats_find(w->repeats, at.trips);
   if (o->there)
     w->refused += o->refused;
@@ -294,7 +293,7 @@ static tf_outcome recalled(work *w, row at) {
 static double cost_at(work *w, row at) {
   tf_task *t = w->t;
   t->evals++;
-  const tf_outcome o = w->repeats ? recalled(w, at) : outcome_at(w, at);
+  const tf_outcome o = w->repeats ? cached_outcome(w, at) : outcome_at(w, at);
   t->effort += o.effort;
   w->spent += o.spent;
   w->over = t->effort_quota && t->effort >= t->effort_quota;
@@ -302,7 +301,7 @@ static double cost_at(work *w, row at) {
 }
 
 /* Whether another evaluation is allowed. */
-static bool has_left(const work *w) {
+static bool may_evaluate(const work *w) {
   return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST;
 }
 
@@ -314,13 +313,12 @@ static bool changes_nothing(const work *w, const tf_brief *b) {
 }
 
 /* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures
- * of all at once; rows whose figures change nothing are done with, the others are evaluated one by
- * one. */
+ * of all; rows whose figures change nothing need no more, the others are evaluated one by one. */
 static void evaluate_rows(work *w) {
   tf_glance glance[TF_GLANCE_ROWS];
   int n_loops = w->trips->n_loops;
   uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, glance) : 0;
-  for (int i = 0; i < w->n_rows && has_left(w); i++) {
+  for (int i = 0; i < w->n_rows && may_evaluate(w); i++) {
     const bool sees = known >> i & 1;
     if (!sees || !changes_nothing(w, &glance[i].brief)) {
       cost_at(w, (row){&w->rows[i * n_loops], sees ? &glance[i] : NULL});
@@ -335,8 +333,8 @@ static void evaluate_rows(work *w) {
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
-/* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated
- * later in a batch. */
+/* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated in
+ * a batch later. */
 static double cost_of(void *ctx) {
   work *w = ctx;
   int n_loops = w->trips->n_loops;
@@ -350,22 +348,22 @@ static bool may_go_on(void *ctx) {
   work *w = ctx;
   tf_task *t = w->t;
   if (w->n_rows && w->spent + w->n_rows >= w->quota) evaluate_rows(w);
-  if (!has_left(w)) return false;
+  if (!may_evaluate(w)) return false;
   const bool due = t->evals + w->n_rows >= w->look;
-  const bool ask = due || tf_clock_asked(t->watch);
+  const bool ask = due || tf_clock_asked(t->clock);
   if (due) w->look = t->evals + w->n_rows + LOOK_EVERY;
-  t->cut = ask && tf_clock_over(t->watch);
+  t->cut = ask && tf_clock_over(t->clock);
   return !t->cut;
 }
 
-/* Rows that a strategy has asked for before it is told their costs, in order. */
+/* Rows that a strategy is asked for before it is told their costs, in order. */
 typedef struct {
   int n;
   int64_t *trips;  /* [TF_ASKS_MOST][n_loops] */
   int32_t *chosen; /* [TF_ASKS_MOST][n] */
 } asked;
 
-/* Asks for so many rows at most.  False: the space is exhausted. */
+/* Asks for at most `most` rows.  False: the space is exhausted. */
 static bool ask_rows(work *w, const tf_strategy_ops *in, void *state, int most, asked *rows) {
   const tf_trips *s = w->trips;
   uint64_t like;
@@ -383,15 +381,15 @@ static void tell_rows(work *w, const tf_strategy_ops *in, void *state, const ask
   tf_glance glance[TF_GLANCE_ROWS];
   const bool glances = w->glances && rows->n >= GLANCE_LEAST;
   const uint32_t known = glances ? tf_model_glance(w->model, rows->trips, rows->n, glance) : 0;
-  for (int i = 0; i < rows->n && has_left(w); i++) {
+  for (int i = 0; i < rows->n && may_evaluate(w); i++) {
     const row at = {&rows->trips[i * w->trips->n_loops], known >> i & 1 ? &glance[i] : NULL};
     in->tell(state,
-             &(tf_told){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
+             &(tf_feedback){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
   }
 }
 
 /* As tf_explore, but where rows are evaluated in lanes it asks for several before it tells: the
- * more, the more the strategy knows already, so that few are chosen blindly. */
+ * more, the more the strategy has learnt, so that few choices are blind. */
 static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
   const size_t n_loops = (size_t)w->trips->n_loops, n = (size_t)w->trips->space.n;
   asked rows = {0, TF_ARRAY(w->arena, int64_t, TF_ASKS_MOST * n_loops + 1),
@@ -419,14 +417,14 @@ static bool explore(work *w, const tf_strategy_ops *in, void *state) {
   bool all =
       learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
   if (!w->t->cut) evaluate_rows(w);
-  return all && !w->t->cut && has_left(w);
+  return all && !w->t->cut && may_evaluate(w);
 }
 
-/* Counts the one that took too long, with a walk, once a task. */
+/* Counts the mapping that took too long, by a walk, once per task. */
 static void count_unknown(work *w) {
   tf_result r;
   if (isinf(w->unknown_all)) return;
-  w->t->cut = w->t->cut || tf_clock_over(w->t->watch);
+  w->t->cut = w->t->cut || tf_clock_over(w->t->clock);
   if (w->t->cut) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
   tf_model_sum_limit(w->masked,
@@ -485,8 +483,8 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Leaves out steps beyond every range.  Siblings may then be spread alike, and find what the other
- * left.  Returns whether the trip counts have changed. */
+/* Leaves out steps beyond every range.  Siblings may then be distributed over instances alike, so
+ * that one reuses what the other left in memory.  Returns whether the trip counts have changed. */
 static bool trim(work *w, int by) {
   tf_task *t = w->t;
   tf_task_best *b = &t->best[by];
@@ -508,8 +506,8 @@ static bool trim(work *w, int by) {
   return true;
 }
 
-/* Whether the archive has what is the best by a figure, or better: another of the task is the same
- * mapping, or one that was found before is as good in every figure. */
+/* Whether the archive has the task's best mapping by a figure, or a better one: another best of the
+ * task is the same mapping, or an earlier one is as good in every figure. */
 static bool is_known(const tf_task *t, int by) {
   const tf_task_best *b = &t->best[by];
   bool known = by != TF_BY_OBJECTIVE && b->there &&
@@ -549,7 +547,8 @@ static void finish(work *w) {
 static bool prepare_mask(work *w, tf_diags *d) {
   w->share = w->t->share;
   if (w->share >= 1) return true;
-  const bool all = !w->t->strategy->evals_per_shape; /* one that sees all must know of all */
+  const bool all =
+      !w->t->strategy->evals_per_shape; /* exhaustive search has to know every mapping */
   w->masked = tf_model_new(w->tree, d);
   w->share = all ? 0 : w->share;
   w->ratio = 1;
@@ -563,8 +562,7 @@ static bool prepare_mask(work *w, tf_diags *d) {
   return w->unknown != NULL;
 }
 
-/* Whether the model counts partial tiles of the tree the long way: something is padded or retained.
- */
+/* Whether counting partial tiles of the tree is slow: something is padded or retained. */
 static bool slow_where_partial(const tf_tree *t) {
   bool slow = false;
   for (int z = 0; z < t->workload->n_tensors; z++)
@@ -584,10 +582,11 @@ static bool has_rounded(const tf_workload *wl) {
   return has;
 }
 
-/* Which trip counts the task is offered.  Of trees where partial tiles take long, only those that
- * divide in most tasks.  Of lengths with few divisors, in every other task those of lengths rounded
- * up: a mapping of the larger problem is one of this, and there are so few that searches find it.
- * It depends on the task and on what is known, not on whether the task is replayed from a log. */
+/* Chooses which trip counts the task is offered.  Of trees where partial tiles are slow, most tasks
+ * get only counts that divide.  Of lengths with few divisors, every other task gets those of
+ * lengths rounded up: a mapping of the larger problem is one of this, and there are few of them.
+ * The choice depends on the task and on what is known, not on whether the task is replayed from a
+ * log. */
 static void set_offers(work *w) {
   tf_task *t = w->t;
   const bool most = t->no % UNEVEN_ONE_IN != UNEVEN_ONE_IN - 1,
@@ -599,8 +598,8 @@ static void set_offers(work *w) {
   t->even = w->trips->even || w->trips->rounded;
 }
 
-/* Takes what an earlier task of the same shape has prepared. */
-static void take_kept(work *w) {
+/* Takes the prepared copy of the shape that an earlier task left. */
+static void take_prepared(work *w) {
   w->own = tf_prepared_take(w->t->kept, w->t->shape);
   if (!w->own) return;
   tf_tree_free(w->tree);
@@ -609,8 +608,8 @@ static void take_kept(work *w) {
   w->model = w->own->model;
 }
 
-/* Hands it on, if the shape is one that is asked for again; else frees it. */
-static void hand_on(work *w) {
+/* Leaves it for later tasks if the shape may be asked for again; else frees it. */
+static void leave_prepared(work *w) {
   tf_task *t = w->t;
   tf_prepared *p = w->own;
   const bool whole = w->tree && w->trips && w->model && !t->failed;
@@ -642,7 +641,7 @@ static bool prepare(work *w) {
   }
   tf_diags *d = tf_diags_new();
   w->arena = tf_arena_new();
-  if (w->known && !t->logged) take_kept(w);
+  if (w->known && !t->logged) take_prepared(w);
   if (!w->trips && d) w->trips = tf_trips_new(w->tree, d);
   if (!w->model && w->trips && !t->logged) w->model = tf_model_new(w->tree, d);
   if (w->model) tf_model_all_points(w->model);
@@ -671,7 +670,7 @@ void tf_task_run(tf_task *t) {
       search(&w);
     finish(&w);
   }
-  hand_on(&w);
+  leave_prepared(&w);
   tf_model_free(w.masked);
   tf_tree_free(w.leader);
   tf_arena_free(w.arena);

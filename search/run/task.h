@@ -1,5 +1,5 @@
-/* One task: a shape whose trip counts are searched within a quota.  While tasks run they share
- * nothing that changes. */
+/* One task: a shape whose trip counts are searched within a quota.  Concurrent tasks share no data
+ * that changes. */
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include "search/common/budget_clock.h"
@@ -10,10 +10,10 @@
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 
-/* How often the quota of a shape may double, once per visit; where few evaluations are left, more
- * shapes are of more use than more rows of one.  Where the shape is given, its trip counts are the
- * whole search.  With a mask a shape begins as at its third visit: each task ends with a walk,
- * which few evaluations do not pay. */
+/* How often the quota of a shape may double, once per visit: less where few evaluations are left,
+ * as more shapes are then worth more than more rows of one; more where the shape is given, as its
+ * trip counts are the whole search.  TF_MASKED_VISITS: with a mask, a shape begins as at its third
+ * visit: each task ends with a walk, for which few evaluations are too few. */
 enum { TF_GROWTH = 6, TF_GROWTH_FEW = 3, TF_GROWTH_GIVEN = 12, TF_MASKED_VISITS = 2 };
 /* The best of a task by the objective, and by each figure of the archive. */
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
   uint64_t shape;
   int visits;
-  bool even_done, exhausted; /* all trip counts that divide have been tried; or all */
+  bool even_done, exhausted; /* all trip counts that divide were tried; all were */
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits was found */
@@ -60,7 +60,7 @@ typedef struct {
   size_t n_tried, tried_room;
 } tf_memory_of_search;
 
-/* What a log says that a task found. */
+/* The result of a task as the log has it. */
 typedef struct {
   int64_t no;
   uint64_t shape;
@@ -82,26 +82,25 @@ typedef struct {
   const tf_shapes *shapes;
   const tf_search_opts *opts;
   const tf_memory_of_search *memory;
-  tf_prepared_list *kept; /* shapes that are prepared */
-  const tf_search_result
-      *sofar; /* what the tasks before have found; changes only between batches */
+  tf_prepared_list *kept;        /* prepared copies of shapes */
+  const tf_search_result *sofar; /* of the tasks before; changes only between batches */
   int64_t walk_limit;
   double share; /* tf_demand_share of the workload */
   int growth;
-  tf_budget_clock *watch;
+  tf_budget_clock *clock;
   /* input of this task */
   int64_t no;
   int32_t *genes;
-  uint64_t like;               /* shape to start from, see tf_strategy_ops; 0: none */
+  uint64_t parent_id;          /* shape to start from, see tf_strategy_ops; 0: none */
   int64_t quota, effort_quota; /* 0: no limit */
-  bool aside;                  /* what it finds is archived, but not told */
+  bool untold;                 /* its result is archived, but not told to the strategy */
   bool start;                  /* it searches the space of a start, not a row of the strategy */
-  const int64_t
-      *begin; /* trip counts tried first and used as hints, begin_loops of them; NULL: none */
+  /* trip counts tried first and used as hints, begin_loops of them; NULL: none */
+  const int64_t *begin;
   int begin_loops;
   const tf_logged *logged; /* replayed from the log; NULL: to be searched */
-  double goal_energy;     /* in pJ, of the best when it met the goal of the search: from then on the
-                             guiding cost goes by     energy, too; 0: not met */
+  double goal_energy; /* in pJ, of the incumbent when it met the goal: from then on energy counts in
+                         the guiding cost, too; 0: not met */
   double variants_within; /* variants with a greater objective value are not kept */
   /* results */
   tf_reads reads;
@@ -114,10 +113,10 @@ typedef struct {
   tf_task_best best[TF_N_BY];
   tf_variant *variants; /* by ascending value; see variants.h */
   int n_variants;
-  tf_tree *open;  /* whose completions they are; NULL: there are none */
+  tf_tree *open;  /* of which they are completions; NULL: there are none */
   tf_hint *hints; /* malloc'd: the trip counts of best[TF_BY_OBJECTIVE] by decision */
   int n_hints;
-  tf_prepared *prepared; /* to be kept; NULL: nothing is */
+  tf_prepared *prepared; /* to be kept; NULL: none */
   bool failed;           /* memory ran out */
 } tf_task;
 

@@ -9,7 +9,7 @@ bool tf_variants_want(const tf_task *t, double value) {
   return t->n_variants < most || value < t->variants[most - 1].value;
 }
 
-/* Room for a variant of this value; the worst is dropped where the list is full.  NULL: none, or
+/* The slot for a variant of this value; drops the worst where the list is full.  NULL: none, or
  * memory ran out. */
 static tf_variant *variant_slot(tf_task *t, double value) {
   int most = t->opts->variants;

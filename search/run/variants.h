@@ -1,5 +1,4 @@
-/* The best mappings of one task, several instead of one: for callers that time candidates on a
- * machine. */
+/* The several best mappings of one task: for callers that time candidates on a machine. */
 #ifndef SEARCH_RUN_VARIANTS_H
 #define SEARCH_RUN_VARIANTS_H
 #include "search/run/task.h"

@@ -1,4 +1,4 @@
-/* The ski-slope of a workload: proved and attained words, capacity by capacity. */
+/* The ski-slope of a workload: proved and attained words for each capacity. */
 #include "tileflow/slope.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "tileflow/solve.h"
 #include "tileflow/tree.h"
 
-/* The machine it is drawn for: one memory on chip, and one unit that runs everything, as only
- * traffic matters. */
+/* The machine of the slope: one memory on chip and one unit that runs everything, as only traffic
+ * matters. */
 typedef struct {
   tf_memory memories[3];
   tf_unit unit;
@@ -72,36 +72,36 @@ static char *copy(const char *text) {
 typedef struct {
   const tf_workload *wl;
   const tf_slope_opts *o;
-  const tf_bound_slope *mappings; /* the bound that holds for every mapping */
-  tf_budget_clock watch;
+  const tf_bound_slope *mappings; /* the capacity bound, which holds for every mapping */
+  tf_budget_clock clock;
   tf_slope *s;
-} slope;
+} sweep;
 
-/* Lets solver and search report progress over the whole slope. */
+/* Reports the progress of solver and search as progress of the whole slope. */
 typedef struct {
-  const slope *of;
+  const sweep *whole;
   int64_t capacity, before; /* before: mappings tried for earlier capacities */
 } part;
 
-static bool part_stop(void *ctx) { return tf_clock_asked(&((const part *)ctx)->of->watch); }
+static bool part_stop(void *ctx) { return tf_clock_asked(&((const part *)ctx)->whole->clock); }
 
 static void part_progress(void *ctx, const tf_progress *now) {
   const part *p = ctx;
   tf_progress all = *now;
   all.capacity = p->capacity;
   all.evals += p->before;
-  tf_clock_report(&p->of->watch, all);
+  tf_clock_report(&p->whole->clock, all);
 }
 
-/* The best mapping that solver and search find at a capacity.  What a smaller capacity attains, a
- * larger one does, too. */
-static bool attain(const slope *of, const tf_slope_point *smaller) {
-  tf_slope *s = of->s;
+/* The best mapping that solver and search find at a capacity, beginning with that of a smaller one,
+ * which fits, too. */
+static bool attain(const sweep *whole, const tf_slope_point *smaller) {
+  tf_slope *s = whole->s;
   tf_slope_point *p = &s->at[s->n - 1];
-  part here = {of, p->capacity, s->evals};
+  part here = {whole, p->capacity, s->evals};
   chip c;
   tf_diags *d = tf_diags_new(); /* finding nothing that fits is no error here */
-  tf_budget budget = of->o->budget;
+  tf_budget budget = whole->o->budget;
   budget.stop = part_stop;
   budget.progress = part_progress;
   budget.ctx = &here;
@@ -109,11 +109,11 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   budget.max_evals = budget.max_evals / 2 + 1;
   budget.seed = 1;
   const tf_search_opts go = {.objective = TF_TRAFFIC, .budget = budget};
-  make_chip(&c, 2, of->o->word_bits, p->capacity);
-  tf_solve_result *r = d ? tf_solve_exact(&c.arch, of->wl, &so, d) : NULL;
+  make_chip(&c, 2, whole->o->word_bits, p->capacity);
+  tf_solve_result *r = d ? tf_solve_exact(&c.arch, whole->wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
   tf_search_result *g =
-      d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
+      d && !(r && r->proved) ? tf_search_run(&c.arch, whole->wl, NULL, &go, d) : NULL;
   bool ok = d != NULL; /* nor is a solver that gives up */
   if (r) ok = offer(p, r->value, r->tree) && ok;
   if (g && g->n_best) ok = offer(p, g->best[0].value, g->best[0].tree) && ok;
@@ -130,7 +130,7 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   return ok;
 }
 
-/* The size of all tensors together: no capacity beyond it helps. */
+/* The size of all tensors together: beyond it, more capacity changes nothing. */
 static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
   double all = 0;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -142,7 +142,7 @@ static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
   return all;
 }
 
-/* The most elements that so many words on chip can hold, by the narrowest tensor. */
+/* The most elements that so many words on chip can hold: of the narrowest tensor. */
 static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_opts *o) {
   int narrowest = o->word_bits;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -150,46 +150,45 @@ static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_o
   return (double)capacity * o->word_bits / narrowest;
 }
 
-/* Two bounds: of any execution, and of any mapping (tighter, as loops nest). */
-static void prove(const slope *of, tf_slope_point *p) {
-  const tf_workload *wl = of->wl;
-  double here = elements(wl, p->capacity, of->o), hand = of->o->hand;
+/* Two bounds: of any execution, and of any mapping (tighter, as its loops are nested). */
+static void prove(const sweep *whole, tf_slope_point *p) {
+  const tf_workload *wl = whole->wl;
+  double here = elements(wl, p->capacity, whole->o), hand = whole->o->hand;
   p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)),
-                  tf_bound_at(of->mappings, (double)p->capacity));
+                  tf_bound_at(whole->mappings, (double)p->capacity));
   p->all_units = hand > 0 ? fmin(tf_slope_bound(wl, here + hand), p->bound) : p->bound;
 }
 
-static bool add_capacity(const slope *of, int64_t capacity) {
-  tf_slope *s = of->s;
+static bool add_capacity(const sweep *whole, int64_t capacity) {
+  tf_slope *s = whole->s;
   if (!TF_GROW(s->at, s->n)) return false;
   s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
-  prove(of, &s->at[s->n]);
+  prove(whole, &s->at[s->n]);
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
-  bool ok = attain(of, smaller);
-  if (tf_clock_asked(&of->watch)) { /* cut short: more time would find more */
+  bool ok = attain(whole, smaller);
+  if (tf_clock_asked(&whole->clock)) { /* interrupted: more time would find more */
     free(s->at[--s->n].text);
     return ok;
   }
-  if (s->n > 1 &&
-      isinf(
-          s->at[s->n - 1].attained)) { /* nothing fits yet: of such capacities the last is enough */
+  /* nothing fits yet: of such capacities the last is enough */
+  if (s->n > 1 && isinf(s->at[s->n - 1].attained)) {
     s->at[s->n - 2] = s->at[s->n - 1];
     s->n--;
   }
   return ok;
 }
 
-/* Goes through the capacities in ascending order, and `own` where it lies between two. */
-static bool climb(const slope *of) {
-  const tf_slope *s = of->s;
-  int64_t own = of->o->own;
-  double all = all_words(of->wl, of->o);
+/* Goes through the capacities in ascending order, with `own` inserted. */
+static bool sweep_capacities(const sweep *whole) {
+  const tf_slope *s = whole->s;
+  int64_t own = whole->o->own;
+  double all = all_words(whole->wl, whole->o);
   bool ok = true, done = false;
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
-    if (own > c / 2 && own < c) ok = add_capacity(of, own);
-    if (!tf_clock_asked(&of->watch)) ok = ok && add_capacity(of, c);
-    done = tf_clock_asked(&of->watch) ||
+    if (own > c / 2 && own < c) ok = add_capacity(whole, own);
+    if (!tf_clock_asked(&whole->clock)) ok = ok && add_capacity(whole, c);
+    done = tf_clock_asked(&whole->clock) ||
            (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
   return ok;
@@ -199,20 +198,20 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   TF_IN_C_LOCALE;
   tf_slope *s = calloc(1, sizeof *s);
   tf_bound_slope *mappings = NULL;
-  slope of = {.wl = wl, .o = o, .s = s};
+  sweep whole = {.wl = wl, .o = o, .s = s};
   if (!s) {
     tf_out_of_memory(d);
     return NULL;
   }
-  tf_clock_begin(&of.watch, &o->budget);
+  tf_clock_begin(&whole.clock, &o->budget);
   s->compulsory = tf_slope_bound(wl, INFINITY);
   bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
   if (ok) {
     s->op_left_out = mappings->left_out;
     s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
-    of.mappings = mappings;
-    ok = climb(&of) || tf_out_of_memory(d);
+    whole.mappings = mappings;
+    ok = sweep_capacities(&whole) || tf_out_of_memory(d);
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;

@@ -1,5 +1,5 @@
-/* Exhaustive enumeration: depth first through the decisions in the order in which they were read.
- */
+/* Exhaustive enumeration: depth first through the decisions in the order in which they were
+ * read. */
 #include "search/strategy/strategy.h"
 
 typedef struct {
@@ -20,10 +20,10 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
   return w->at && w->count && w->order ? w : NULL;
 }
 
-/* Advances the decision read last of those that have a further choice; decisions read after it
- * start at their first choice. Returns the least decision that changes; -1: none can be advanced.
- */
-static int raise(walk *w) {
+/* Advances, among the decisions that have a further choice, the one read last; decisions read after
+ * it go back to their first choice.  Returns the least decision that changes; -1: none can be
+ * advanced. */
+static int advance(walk *w) {
   int n = w->space->n, last = -1, least;
   for (int i = 0; i < n; i++)
     if (w->order[i] && w->at[i] + 1 < w->count[i] && (last < 0 || w->order[i] > w->order[last]))
@@ -59,11 +59,11 @@ static bool go_on(walk *w, int first) {
   return true;
 }
 
-static bool ask(void *state, uint64_t *like) {
+static bool ask(void *state, uint64_t *parent_id) {
   walk *w = state;
-  *like = 0;
+  *parent_id = 0;
   while (!w->ended) {
-    int first = w->begun ? raise(w) : 0;
+    int first = w->begun ? advance(w) : 0;
     w->begun = true;
     w->ended = first < 0;
     if (!w->ended && go_on(w, first)) return true;
@@ -71,7 +71,7 @@ static bool ask(void *state, uint64_t *like) {
   return false;
 }
 
-static void tell(void *state, const tf_told *t) { (void)state, (void)t; }
+static void tell(void *state, const tf_feedback *t) { (void)state, (void)t; }
 
-const tf_strategy_ops tf_way_exhaustive = {make, ask, tell, .batches = true,
-                                           .ignores_feedback = true};
+const tf_strategy_ops tf_strategy_exhaustive = {make, ask, tell, .batches = true,
+                                                .ignores_feedback = true};

@@ -1,25 +1,25 @@
 /* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited
- * whole, decisions that were read mutate.  At most a few rows of each niche are kept: a row's
- * cost depends on how well its trip counts have been searched so far, so a shape searched early
- * would otherwise crowd out better ones. */
+ * whole, decisions that were read mutate.  The number of rows of one niche is limited: a row's cost
+ * depends on how long its trip counts have been searched, so a shape that was searched early would
+ * otherwise crowd out better ones. */
 #include <math.h>
 #include <string.h>
 
 #include "search/strategy/strategy.h"
 
 enum {
-  KEPT = 64,         /* K */
-  KIND = 8,          /* most of them of one niche */
-  FIRST = 48,        /* rows asked for before breeding begins, beyond the seeds */
-  AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is
-                        searched further */
-  NEW_ONE_IN = 8,    /* one in so many: a fresh row without parents */
+  KEPT = 64,           /* K */
+  KIND = 8,            /* most of them of one niche */
+  FIRST = 48,          /* rows asked for before breeding begins, beyond the seeds */
+  REVISIT_ONE_IN = 10, /* one in so many: asks for a kept row again, so that its trip counts are
+                          searched further */
+  NEW_ONE_IN = 8,      /* one in so many: a fresh row without parents */
   CROSS_ONE_IN = 3,
   TOP_ONE_IN = 3, /* one in so many: a parent from the three best */
   ASIDE = 8,
-  STALL = 700, /* rows without improvement after which a new population is begun, or the two are
-                  merged */
-  KINDS = 8,   /* niche that breed whatever the costs of others */
+  STALL =
+      700, /* rows without improvement after which a new population begins, or the two are merged */
+  KINDS = 8, /* niches that breed whatever the costs of others */
 };
 
 #define ENOUGH 0.999 /* a cost below this share of the best counts as an improvement */
@@ -37,7 +37,7 @@ typedef struct {
   int seeds, asked, n_kept, n_genes;
   row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
   row aside[ASIDE];   /* the best of the previous population */
-  row told;
+  row latest;
   int n_aside, stall; /* stall: rows since the last improvement */
   double best;
   uint8_t *from;  /* [n_groups] which parent */
@@ -68,7 +68,7 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
     ok = give_room(g, &g->kept[k], a);
   for (int k = 0; ok && k < ASIDE; k++)
     ok = give_room(g, &g->aside[k], a);
-  return ok && give_room(g, &g->told, a) ? g : NULL;
+  return ok && give_room(g, &g->latest, a) ? g : NULL;
 }
 
 /* Tournament selection: the best of three random rows (kept is sorted). */
@@ -81,9 +81,9 @@ static const row *tournament(ga *g) {
   return &g->kept[best];
 }
 
-/* The better of two random rows of a random niche: a niche whose trip counts are not well
+/* The better of two random rows of a random niche: so a niche whose trip counts are not well
  * searched yet breeds, too. */
-static const row *of_random_species(ga *g) {
+static const row *of_random_niche(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
     bool there = false;
@@ -102,7 +102,7 @@ static const row *of_random_species(ga *g) {
 }
 
 static const row *parent(ga *g) {
-  return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_species(g);
+  return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_niche(g);
 }
 
 static void cross(ga *g, const row *a, const row *b) {
@@ -125,7 +125,7 @@ static bool fresh_row(ga *g) {
   return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
 }
 
-/* Whether both rows agree in every gene that was read in the first, so that they are the same
+/* Whether both rows agree in every decision that was read in the first: then they are the same
  * candidate. */
 static bool alike(const ga *g, const row *a, const int32_t *genes) {
   for (int i = 0; i < g->n_genes; i++)
@@ -133,7 +133,7 @@ static bool alike(const ga *g, const row *a, const int32_t *genes) {
   return true;
 }
 
-/* The row to drop when one too many is kept: the worst of a niche that has too many, else the
+/* The row to drop when one too many is kept: the worst of a niche that exceeds its limit, else the
  * worst of all. */
 static int row_to_drop(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
@@ -191,15 +191,15 @@ static void restart(ga *g) {
   g->n_kept = g->seeds = g->asked = 0;
 }
 
-static void tell(void *state, const tf_told *t) {
+static void tell(void *state, const tf_feedback *t) {
   ga *g = state;
   const tf_space *s = g->space;
-  row *r = &g->told;
+  row *r = &g->latest;
   memcpy(r->genes, t->row, (size_t)s->n * sizeof *r->genes);
   for (int i = 0; i < s->n; i++)
     r->order[i] = t->order ? t->order[i] : (uint32_t)i + 1;
   r->niche = s->kind->niche ? s->kind->niche(s, r->genes, r->order) : 0;
-  r->shape = t->name;
+  r->shape = t->id;
   r->cost = t->cost;
   insert(g, r);
   g->stall++;
@@ -209,9 +209,9 @@ static void tell(void *state, const tf_told *t) {
   }
 }
 
-static bool ask(void *state, uint64_t *like) {
+static bool ask(void *state, uint64_t *parent_id) {
   ga *g = state;
-  *like = 0;
+  *parent_id = 0;
   if (g->stall >= STALL) restart(g);
   if (g->seeds < g->space->n_seeds) return take_seed(g, g->seeds++);
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
@@ -220,12 +220,12 @@ static bool ask(void *state, uint64_t *like) {
   const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g),
             *b = parent(g);
   memcpy(g->genes, a->genes, (size_t)g->n_genes * sizeof *g->genes);
-  *like = a->shape;
-  if (tf_rng_below(&g->rng, AGAIN_ONE_IN)) {
+  *parent_id = a->shape;
+  if (tf_rng_below(&g->rng, REVISIT_ONE_IN)) {
     if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b);
     tf_space_vary(g->space, &g->rng, a->order, g->genes);
   }
   return tf_space_follow(g->space, g->genes) || tf_space_random(g->space, &g->rng);
 }
 
-const tf_strategy_ops tf_way_ga = {make, ask, tell, .batches = true};
+const tf_strategy_ops tf_strategy_ga = {make, ask, tell, .batches = true};

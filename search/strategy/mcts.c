@@ -14,10 +14,10 @@ enum {
   MOST_NODES = 1 << 17,
   FIRST_NODES = 192,
   RESTARTS = 64,
-  KNOWN = 138 /* the logarithm of a cost: below that of TF_COST_BAD */
+  KNOWN = 138 /* log of a cost: below that of TF_COST_BAD */
 };
 
-/* A candidate asked for whose cost is not told yet. */
+/* A candidate asked for whose cost is not known yet. */
 typedef struct {
   int *path, n_path; /* nodes of its walk */
 } pending;
@@ -36,11 +36,11 @@ typedef struct {
   tf_rng rng;
   node *nodes;
   int n_nodes, room;
-  pending asks[TF_ASKS_MOST]; /* in order, from `first` on around */
+  pending asks[TF_ASKS_MOST]; /* a ring that begins at `first` */
   int first, n_asks;
   int *path, n_path;    /* nodes of the current walk */
   int32_t *best_choice; /* [n] of the best candidate, at first the hint; targets */
-  int32_t *want;        /* [n] of a neighbour of the best */
+  int32_t *want;        /* [n] targets: a neighbour of the best */
   uint32_t asked;
   float best; /* log of the lowest cost */
 } mcts;
@@ -81,8 +81,8 @@ static float quick_log(uint32_t n) {
 }
 
 /* Upper confidence bound of a visited child: how near its best cost is to the best of all (both are
- * logarithms, so exp(best - child) is their ratio, here to first order), plus the exploration term.
- */
+ * logarithms, so exp(best - child) is their ratio, here to first order), plus the exploration
+ * term. */
 static float bound_of(const mcts *s, const node *c, float log_visits) {
   float behind = c->best - s->best;
   float near = behind < 50 ? 1 / (1 + 4 * behind) : 0;
@@ -134,34 +134,34 @@ static int32_t uniform_choice(const int32_t *domain, int n, uint32_t lot) {
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
-static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t target, uint32_t stray) {
+static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t target,
+                    uint32_t deviate) {
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
   const tf_space_kind *kind = s->space->kind;
   if (target == TF_ANY)
     return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
-  return (lot & 1023) < stray ? uniform_choice(domain, n, lot)
-                              : tf_space_nearest(domain, n, target);
+  return (lot & 1023) < deviate ? uniform_choice(domain, n, lot)
+                                : tf_space_nearest(domain, n, target);
 }
 
 /* Rollout from decision i to the end.  The probability of deviating from the best choices known is
- * drawn anew each time. */
+ * drawn anew for each. */
 static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];
-  uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
-  for (const int first = i; i < s->space->n;
-       i++) { /* a node of the tree that is a dead end stays one */
+  uint32_t deviate = strays[tf_rng_u32(&s->rng) >> 29];
+  for (const int first = i; i < s->space->n; i++) { /* a dead end in the tree stays one */
     int n = i == first ? s->space->kind->domain(s->space, i, domain)
                        : tf_space_domain(s->space, i, domain);
     if (n == 0) return false;
-    s->space->kind->take(s->space, i, pick(s, i, domain, n, s->best_choice[i], stray));
+    s->space->kind->take(s->space, i, pick(s, i, domain, n, s->best_choice[i], deviate));
   }
   return true;
 }
 
 /* ---- local search --------------------------------------------------------------------------- */
-/* Takes the best choices known, at first the hint, changed by so many moves. */
+/* Takes the best choices known (at first the hint), changed by `steps` moves. */
 static bool local_search(mcts *s, int steps) {
   int32_t domain[TF_DOMAIN_MAX];
   memcpy(s->want, s->best_choice, (size_t)s->space->n * sizeof *s->want);
@@ -189,8 +189,8 @@ static void mark_done(mcts *s) {
   }
 }
 
-/* A walk counts as a visit from when it is made, though its cost is told later (a virtual loss), so
- * that those asked for until then go elsewhere. */
+/* A walk counts as a visit as soon as it is asked for, before its cost is told (a virtual loss), so
+ * that other asks until then take other paths. */
 static void visit(mcts *s) {
   for (int k = 0; k < s->n_path; k++)
     s->nodes[s->path[k]].visits++;
@@ -246,10 +246,10 @@ static bool choose(mcts *s) {
   return false;
 }
 
-static bool ask(void *state, uint64_t *like) {
+static bool ask(void *state, uint64_t *parent_id) {
   mcts *s = state;
   pending *next = &s->asks[(s->first + s->n_asks) % TF_ASKS_MOST];
-  *like = 0;
+  *parent_id = 0;
   s->path = next->path;
   if (!choose(s)) return false;
   visit(s);
@@ -258,7 +258,7 @@ static bool ask(void *state, uint64_t *like) {
   return true;
 }
 
-static void tell(void *state, const tf_told *t) {
+static void tell(void *state, const tf_feedback *t) {
   mcts *s = state;
   const pending *of = &s->asks[s->first];
   float c = t->cost > 0 ? (float)log(t->cost) : 0;
@@ -272,4 +272,4 @@ static void tell(void *state, const tf_told *t) {
   s->n_asks--;
 }
 
-const tf_strategy_ops tf_way_mcts = {make, ask, tell, .batches = true};
+const tf_strategy_ops tf_strategy_mcts = {make, ask, tell, .batches = true};

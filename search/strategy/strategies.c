@@ -1,4 +1,4 @@
-/* The table of strategies, and the loop in which all of them run. */
+/* The table of strategies, and the loop in which they run. */
 #include <string.h>
 
 #include "search/strategy/strategy.h"
@@ -7,22 +7,23 @@
 enum { PER_SHAPE = 10 };
 
 static const tf_strategy rows[] = {
-    {"ga-mcts", "genes by a genetic algorithm, trip counts by Monte Carlo tree search", &tf_way_ga,
-     &tf_way_mcts, PER_SHAPE},
-    {"mcts", "random genes, trip counts by Monte Carlo tree search", &tf_way_random, &tf_way_mcts,
+    {"ga-mcts", "genes by a genetic algorithm, trip counts by Monte Carlo tree search",
+     &tf_strategy_ga, &tf_strategy_mcts, PER_SHAPE},
+    {"mcts", "random genes, trip counts by Monte Carlo tree search", &tf_strategy_random,
+     &tf_strategy_mcts, PER_SHAPE},
+    {"ga", "genes by a genetic algorithm, random trip counts", &tf_strategy_ga, &tf_strategy_random,
      PER_SHAPE},
-    {"ga", "genes by a genetic algorithm, random trip counts", &tf_way_ga, &tf_way_random,
+    {"random", "random genes, random trip counts", &tf_strategy_random, &tf_strategy_random,
      PER_SHAPE},
-    {"random", "random genes, random trip counts", &tf_way_random, &tf_way_random, PER_SHAPE},
-    {"exhaustive", "every shape in turn, every trip count of the space", &tf_way_exhaustive,
-     &tf_way_exhaustive, 0},
+    {"exhaustive", "every shape in turn, every trip count of the space", &tf_strategy_exhaustive,
+     &tf_strategy_exhaustive, 0},
 };
 
-bool tf_explore(const tf_strategy_ops *way, void *state, tf_space *s, bool (*more)(void *ctx)) {
+bool tf_explore(const tf_strategy_ops *ops, void *state, tf_space *s, bool (*more)(void *ctx)) {
   uint64_t like;
   while (more(s->ctx)) {
-    if (!way->ask(state, &like)) return true;
-    way->tell(state, &(tf_told){.row = s->chosen, .cost = s->cost(s->ctx)});
+    if (!ops->ask(state, &like)) return true;
+    ops->tell(state, &(tf_feedback){.row = s->chosen, .cost = s->cost(s->ctx)});
   }
   return false;
 }

@@ -17,13 +17,13 @@ typedef enum { SOUND, HIGH, FULL, LATE, N_FAULTS } fault;
 static fault planted;
 static int64_t boxes;
 
-tf_whole_least tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
-  tf_whole_least least = sound_bound(op, b);
+tf_whole_cost tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
+  tf_whole_cost least = sound_bound(op, b);
   boxes++;
   if (planted == HIGH) least.cycles *= 1.01;
   if (planted == FULL && boxes % 50 == 49 && !least.empty)
-    least = (tf_whole_least){.empty = true, .full = 1};
-  if (planted == LATE && boxes % 50 == 49 && !least.empty) least = (tf_whole_least){.empty = true};
+    least = (tf_whole_cost){.empty = true, .full = 1};
+  if (planted == LATE && boxes % 50 == 49 && !least.empty) least = (tf_whole_cost){.empty = true};
   return least;
 }
 

@@ -69,9 +69,9 @@ static found one_by_one(const test_case *e, tf_objective goal, int64_t most) {
   CHECK(t && m && a);
   if (!t || !m || !a) exit(2);
   tf_model_walk_limit(m, 0);
-  void *state = tf_way_exhaustive.make(a, &t->space, NULL, 0, tf_rng_new(1, 1));
+  void *state = tf_strategy_exhaustive.make(a, &t->space, NULL, 0, tf_rng_new(1, 1));
   uint64_t like;
-  while (x.evals < most && tf_way_exhaustive.ask(state, &like)) {
+  while (x.evals < most && tf_strategy_exhaustive.ask(state, &like)) {
     tf_result r;
     x.evals++;
     if (!tf_model_eval(m, t->trips, &r) || !r.feasible) continue;

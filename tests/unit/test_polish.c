@@ -1,7 +1,7 @@
-/* Moves from a mapping (search/run/polish.h): of drawn machines and workloads, what they end with
- * is never worse, is a mapping that the rules allow and `eval` counts as they say, no better than
- * the bound, and within the evaluations. test_polish [CASES [SEED]] */
-#include "search/run/polish.h"
+/* Moves from a mapping (search/run/tree_local_search.h): of drawn machines and workloads, what they
+ * end with is never worse, is a mapping that the rules allow and `eval` counts as they say, no
+ * better than the bound, and within the evaluations. test_polish [CASES [SEED]] */
+#include "search/run/tree_local_search.h"
 
 #include <math.h>
 
@@ -64,20 +64,20 @@ static int check_one(const tf_spec *s, tf_objective by, int most, tf_diags *d) {
   int better = -1;
   if (r && r->n_best && CHECK(tf_bounds_of(s->arch, s->workload, &b))) {
     const double from = r->best[0].value;
-    const tf_polishing how = {.evals = most};
-    tf_trying q = {.by = by}, again = {.by = by};
+    const tf_local_search_opts how = {.evals = most};
+    tf_evaluator q = {.objective = by}, again = {.objective = by};
     tf_found f, twice;
-    better = tf_polished(r->best[0].tree, from, &how, NULL, &q, &f);
-    CHECK(tf_polished(r->best[0].tree, from, &how, NULL, &again, &twice) == better);
+    better = tf_tree_local_search(r->best[0].tree, from, &how, NULL, &q, &f);
+    CHECK(tf_tree_local_search(r->best[0].tree, from, &how, NULL, &again, &twice) == better);
     CHECK(q.evals == again.evals && q.evals <= most && !q.failed && twice.value == f.value);
     CHECK(better ? f.value < from && counts(s, &f, by, d) : f.value == from && !f.tree);
     CHECK(f.value >= tf_bounds_value(by, &b, s->arch) * (1 - 1e-12));
     /* Where the goal is met, one descent shows that no move makes it better. */
-    const tf_polishing on = {.goal = f.value, .evals = most};
-    tf_trying met = {.by = by};
+    const tf_local_search_opts on = {.goal = f.value, .evals = most};
+    tf_evaluator met = {.objective = by};
     tf_found none;
     if (better && q.evals < most && q.effort < most)
-      CHECK(!tf_polished(f.tree, f.value, &on, NULL, &met, &none));
+      CHECK(!tf_tree_local_search(f.tree, f.value, &on, NULL, &met, &none));
     tf_tree_free(f.tree);
     tf_tree_free(twice.tree);
   }
@@ -95,16 +95,16 @@ static void check_met(void) {
                          e.spec->workload, e.d);
   tf_figures f;
   if (!CHECK(e.tree && tf_figures_of_tree(e.tree, TF_COUNT_LONG, &f))) return;
-  tf_trying q = {.by = TF_TRAFFIC};
+  tf_evaluator q = {.objective = TF_TRAFFIC};
   tf_found out;
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 3000},
-                    NULL, &q, &out));
+  CHECK(tf_tree_local_search(e.tree, tf_objective_value(TF_TRAFFIC, &f),
+                             &(tf_local_search_opts){.evals = 3000}, NULL, &q, &out));
   CHECK(out.value < tf_objective_value(TF_TRAFFIC, &f) / 4 &&
         counts(e.spec, &out, TF_TRAFFIC, e.d));
   tf_tree_free(out.tree);
-  q = (tf_trying){.by = TF_TRAFFIC, .exportable = "timeloop"};
-  CHECK(tf_polished(e.tree, tf_objective_value(TF_TRAFFIC, &f), &(tf_polishing){.evals = 300}, NULL,
-                    &q, &out) &&
+  q = (tf_evaluator){.objective = TF_TRAFFIC, .exportable = "timeloop"};
+  CHECK(tf_tree_local_search(e.tree, tf_objective_value(TF_TRAFFIC, &f),
+                             &(tf_local_search_opts){.evals = 300}, NULL, &q, &out) &&
         q.evals <= 300);
   tf_tree_free(out.tree);
   tf_tree_free(e.tree);

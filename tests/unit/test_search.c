@@ -11,8 +11,8 @@
 #include "search/common/factors.h"
 #include "search/common/objective.h"
 #include "search/run/driver.h"
-#include "search/run/polish.h"
 #include "search/run/retained.h"
+#include "search/run/tree_local_search.h"
 #include "search/space/shape.h"
 #include "search/strategy/strategy.h"
 #include "tests/unit/check.h"
@@ -311,14 +311,14 @@ static void test_breeding(void) {
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(1, 1);
   tf_space *space = tf_shapes_space(a, s);
-  void *ga = tf_way_ga.make(a, space, NULL, 0, rng);
+  void *ga = tf_strategy_ga.make(a, space, NULL, 0, rng);
   size_t n = (size_t)tf_shapes_genes(s);
   const int32_t *genes = space->chosen;
   tf_reads reads = {TF_ARRAY(a, uint32_t, n), 0};
   int outside = 0, illegal = 0;
   for (int k = 0; k < 400; k++) {
     uint64_t like;
-    CHECK(tf_way_ga.ask(ga, &like));
+    CHECK(tf_strategy_ga.ask(ga, &like));
     for (size_t i = 0; i < n; i++) {
       int32_t domain[TF_DOMAIN_MAX];
       const int size = space->kind->domain(space, (int)i, domain); /* 0, 1, ... */
@@ -327,7 +327,7 @@ static void test_breeding(void) {
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);
-    tf_way_ga.tell(ga, &(tf_told){genes, reads.order, (uint64_t)k + 1, tf_rng_unit(&rng)});
+    tf_strategy_ga.tell(ga, &(tf_feedback){genes, reads.order, (uint64_t)k + 1, tf_rng_unit(&rng)});
   }
   CHECK_I64(outside, 0);
   CHECK_I64(illegal, 0);
@@ -620,7 +620,7 @@ static void test_retain_one(void) {
     for (int o = 0; o < TF_N_OBJECTIVES; o++) {
       const tf_objective by = (tf_objective)o;
       const double value = cost_of_text(&p, plain, by), retained = cost_of_text(&p, with, by);
-      tf_trying q = {.by = by}, other = {.by = by, .exportable = "tileflow"};
+      tf_evaluator q = {.by = by}, other = {.by = by, .exportable = "tileflow"};
       tf_tree *t = tf_tree_parse(plain, (tf_loc){0}, p.s->arch, p.s->workload, p.d);
       tf_found f = {0}, none = {0};
       CHECK(t && tf_retained(t, value, &q, &f) == (retained < value));
@@ -698,10 +698,10 @@ static void test_moves(void) {
     o.budget.max_evals = OF_TASKS;
     tf_search_result *tasks = tf_search_drive(p.s->arch, p.s->workload, NULL, &o, false, p.d);
     if (CHECK(all && all->n_best && tasks && tasks->n_best && all->evals <= EVALS)) {
-      const tf_polishing how = {.evals = EVALS - tasks->evals, .seed = o.budget.seed};
-      tf_trying q = {.by = o.objective};
+      const tf_local_search_opts how = {.evals = EVALS - tasks->evals, .seed = o.budget.seed};
+      tf_evaluator q = {.objective = o.objective};
       tf_found f;
-      better += tf_polished(tasks->best[0].tree, tasks->best[0].value, &how, NULL, &q, &f);
+      better += tf_tree_local_search(tasks->best[0].tree, tasks->best[0].value, &how, NULL, &q, &f);
       CHECK(all->best[0].value <= f.value &&
             all->best[0].value > f.value * 0.99); /* steps beyond a range are left out */
       tf_tree_free(f.tree);

@@ -102,7 +102,7 @@ static bool step(void *state, uint64_t *like) {
   return tf_space_follow(c->space, c->row) || tf_space_random(c->space, &c->rng);
 }
 
-static void learn(void *state, const tf_told *t) {
+static void learn(void *state, const tf_feedback *t) {
   climber *c = state;
   if (t->cost >= c->cost) return;
   c->cost = t->cost;
@@ -110,7 +110,7 @@ static void learn(void *state, const tf_told *t) {
 }
 
 static const tf_strategy_ops climb = {climb_from, step, learn, .batches = false};
-static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_way_random,
+static const tf_strategy toy = {"toy", "random genes, trip counts by climbing", &tf_strategy_random,
                                 &climb, 48};
 
 /* ---- every strategy over the toy space ------------------------------------------------------ */
@@ -129,20 +129,20 @@ static void test_all_of_it(void) {
   const int counts[][2] = {{1, 286}, {4, 10}};
   for (int k = 0; k < 2; k++) {
     splits *p = new_splits(1024, counts[k][0], 10000);
-    CHECK(explore(&tf_way_exhaustive, p));
+    CHECK(explore(&tf_strategy_exhaustive, p));
     CHECK_I64(p->n_seen, counts[k][1]);
     CHECK_I64(p->asked, counts[k][1]);
     free(p);
     p = new_splits(1024, counts[k][0], 10000);
-    CHECK(explore(&tf_way_mcts, p)); /* a small space is searched to its end */
+    CHECK(explore(&tf_strategy_mcts, p)); /* a small space is searched to its end */
     CHECK_I64(p->n_seen, counts[k][1]);
     free(p);
   }
 }
 
 static void test_nothing(void) {
-  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts,
-                                   &climb};
+  const tf_strategy_ops *ways[] = {&tf_strategy_random, &tf_strategy_exhaustive, &tf_strategy_ga,
+                                   &tf_strategy_mcts, &climb};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
     splits *p = new_splits(1024, 8, 100); /* 8^4 is more than 1024 */
     CHECK(explore(ways[k], p));
@@ -152,8 +152,8 @@ static void test_nothing(void) {
 }
 
 static void test_the_best(void) {
-  const tf_strategy_ops *ways[] = {&tf_way_random, &tf_way_exhaustive, &tf_way_ga, &tf_way_mcts,
-                                   toy.inner};
+  const tf_strategy_ops *ways[] = {&tf_strategy_random, &tf_strategy_exhaustive, &tf_strategy_ga,
+                                   &tf_strategy_mcts, toy.inner};
   for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++)
     for (int32_t least = 1; least <= 2; least++) {
       splits *p = new_splits(1024, least, 4000);
@@ -240,7 +240,7 @@ static void test_toy_pair(void) {
     uint64_t like;
     CHECK(toy.outer->ask(state, &like));
     double found = climb_shape(shapes, s->chosen, &reads, k);
-    toy.outer->tell(state, &(tf_told){s->chosen, reads.order, 0, found});
+    toy.outer->tell(state, &(tf_feedback){s->chosen, reads.order, 0, found});
     best = found < best ? found : best;
   }
   CHECK(best < TF_COST_BAD);

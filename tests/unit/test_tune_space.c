@@ -197,8 +197,8 @@ static int64_t by_rows(tune_space *s, int64_t *bad) {
   tf_arena *a = tf_arena_new();
   s->space.cost = cost;
   s->space.ctx = &t;
-  CHECK(tf_explore(&tf_way_exhaustive,
-                   tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space,
+  CHECK(tf_explore(&tf_strategy_exhaustive,
+                   tf_strategy_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space,
                    more));
   tf_arena_free(a);
   *bad = t.bad;

@@ -70,7 +70,7 @@ static void compare(tf_rng *g, const mapping *m, const tf_result *r, const char 
     words += (double)(r->counts[z].read + r->counts[z].update);
   for (int wide = 4; wide >= 0; wide--) {
     const tf_whole_box b = box_around(g, m, wide);
-    const tf_whole_least least = tf_whole_bound(m->op, &b);
+    const tf_whole_cost least = tf_whole_bound(m->op, &b);
     const bool ok = least.empty ? !r->feasible
                                 : least.cycles <= r->cycles * more &&
                                       least.energy_pj <= r->energy_pj * more &&

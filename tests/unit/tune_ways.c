@@ -451,9 +451,10 @@ static bool explore(lister *l, double (*visit)(void *ctx)) {
     tf_space *space = &l->s->space;
     space->cost = visit;
     space->ctx = l;
-    ok = tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, space, NULL, 0, tf_rng_new(1, 1)),
-                    space, more) &&
-         !l->failed;
+    ok =
+        tf_explore(&tf_strategy_exhaustive,
+                   tf_strategy_exhaustive.make(a, space, NULL, 0, tf_rng_new(1, 1)), space, more) &&
+        !l->failed;
   }
   tune_space_free(l->s);
   tf_arena_free(a);

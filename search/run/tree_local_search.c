@@ -1,4 +1,4 @@
-#include "search/run/polish.h"
+#include "search/run/tree_local_search.h"
 
 #include <stdlib.h>
 
@@ -9,34 +9,35 @@
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 
-/* Loops that one move changes; trip counts that are tried for one of two loops; a loop that its
- * Tile does not have yet, outside of all others or inside. */
+/* PUTS: loops that one move changes.  TRIPS: trip counts tried for one of two loops.  OUTSIDE,
+ * INSIDE: a new loop of the Tile, outside of all others or inside. */
 enum { PUTS = 12, TRIPS = 24, OUTSIDE = -1, INSIDE = -2 };
 enum { EFFORT_EACH = 8 }; /* most effort of an evaluation, on average */
-/* Evaluations, and those for each way to move instances: fewer have better uses. */
+/* SPREAD_FROM: with fewer evaluations instances are not moved.  SPREAD_EACH: evaluations needed for
+ * each such move. */
 enum { SPREAD_FROM = 6000, SPREAD_EACH = 16 };
-/* Moves at once where none alone makes it better, tries for them, and how much worse each may make
- * it. */
+/* KICKS: random moves at once in a local optimum.  KICK_TRIES: tries for them.  KICK_MOST: factor
+ * by which each may raise the value. */
 enum { KICKS = 3, KICK_TRIES = 200, KICK_MOST = 2 };
 
-/* A loop gets another trip count: an index into its Tile's loops, or OUTSIDE, INSIDE. */
+/* A change of a loop's trip count: `loop` is an index into its Tile's loops, or OUTSIDE, INSIDE. */
 typedef struct {
   int node, loop, dim;
   int64_t trip;
-  tf_axis axis; /* of a loop that the Tile gets */
-} put;
+  tf_axis axis; /* of a new loop */
+} loop_change;
 
 typedef struct {
   enum { LOOPS, SWAP, BYPASS, SCOPE } kind;
   int n_puts;
-  put puts[PUTS];
-  int node, what; /* SWAP: loops `what` and the next; BYPASS: the tensor; SCOPE: the kind */
+  loop_change changes[PUTS];
+  int node, what; /* SWAP: loops `what` and `what` + 1; BYPASS: the tensor; SCOPE: the kind */
 } move;
 
 typedef struct {
   const tf_tree *t;
-  bool spread;  /* whether there are those that are tried last */
-  int n, first; /* the first of them are tried before the others */
+  bool spread;  /* moves of instances, which are tried last, are in the list */
+  int n, first; /* the first moves are tried before the others */
   move *moves;
   bool failed;
 } list;
@@ -48,26 +49,27 @@ static void add_move(list *l, move m) {
     l->failed = true;
 }
 
-/* ---- a move made ---------------------------------------------------------------------------- */
+/* ---- applying a move ------------------------------------------------------------------------ */
 static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
   for (int i = 0; i < m->n_puts; i++)
-    if (m->puts[i].node == n && m->puts[i].loop == OUTSIDE)
-      tf_build_loop(b, (tf_loop){.dim = m->puts[i].dim, .trip = m->puts[i].trip});
+    if (m->changes[i].node == n && m->changes[i].loop == OUTSIDE)
+      tf_build_loop(b, (tf_loop){.dim = m->changes[i].dim, .trip = m->changes[i].trip});
   for (int k = 0; k < at->n_loops; k++) {
     const bool first = m->kind == SWAP && m->node == n && m->what == k;
     const bool second = m->kind == SWAP && m->node == n && m->what + 1 == k;
     tf_loop l = at->loops[first ? k + 1 : second ? k - 1 : k];
     for (int i = 0; i < m->n_puts; i++)
-      if (m->puts[i].node == n && m->puts[i].loop == k) l.trip = m->puts[i].trip;
+      if (m->changes[i].node == n && m->changes[i].loop == k) l.trip = m->changes[i].trip;
     if (l.trip != 1) tf_build_loop(b, l);
   }
   for (int i = 0; i < m->n_puts; i++)
-    if (m->puts[i].node == n && m->puts[i].loop == INSIDE)
-      tf_build_loop(
-          b, (tf_loop){.dim = m->puts[i].dim, .axis = m->puts[i].axis, .trip = m->puts[i].trip});
+    if (m->changes[i].node == n && m->changes[i].loop == INSIDE)
+      tf_build_loop(b, (tf_loop){.dim = m->changes[i].dim,
+                                 .axis = m->changes[i].axis,
+                                 .trip = m->changes[i].trip});
 }
 
-/* The node with the tensor among those that bypass it, or without. */
+/* The node with the tensor added to those that bypass it, or removed. */
 static void build_toggled(tf_build *b, const tf_node *at, int z) {
   tf_node like = *at;
   bool had = false;
@@ -80,8 +82,8 @@ static void build_toggled(tf_build *b, const tf_node *at, int z) {
   if (!had) tf_build_bypass(b, (tf_named){.tensor = z});
 }
 
-/* NULL: a rule refuses it, or memory ran out. */
-static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
+/* The tree after the move.  NULL: a rule refuses it, or memory ran out. */
+static tf_tree *apply(const tf_tree *t, const move *m, bool *failed) {
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
   for (int n = 0; b && n < t->n_nodes; n++) {
     tf_node like = t->nodes[n];
@@ -96,23 +98,24 @@ static tf_tree *made(const tf_tree *t, const move *m, bool *failed) {
   return tf_build_tree(b);
 }
 
-/* ---- the moves there are -------------------------------------------------------------------- */
-/* Two loops of one dim whose counts make `all` together: other ways to share it, each the first
- * time. */
-static void share(list *l, put a, put b, int64_t all) {
-  int64_t tried[TRIPS];
+/* ---- listing the moves ---------------------------------------------------------------------- */
+/* Adds all other ways for two loops of one dim, whose counts have the product `all`, to share
+ * it. */
+static void share(list *l, loop_change a, loop_change b, int64_t all) {
+  int64_t try_move[TRIPS];
   int n = 0;
   for (int64_t k = 1; k * k <= all && n + 4 <= TRIPS; k++)
-    if (all % k == 0) tried[n++] = k, tried[n++] = all / k;
-  tried[n++] = a.trip + 1;
-  tried[n++] = a.trip - 1;
+    if (all % k == 0) try_move[n++] = k, try_move[n++] = all / k;
+  try_move[n++] = a.trip + 1;
+  try_move[n++] = a.trip - 1;
   for (int i = 0; i < n; i++) {
-    const int64_t other = tried[i] > 0 ? tf_ceil_div(all, tried[i]) : 0;
-    if (!other || tried[i] == a.trip || (a.loop < 0 && tried[i] == 1) || (b.loop < 0 && other == 1))
+    const int64_t other = try_move[i] > 0 ? tf_ceil_div(all, try_move[i]) : 0;
+    if (!other || try_move[i] == a.trip || (a.loop < 0 && try_move[i] == 1) ||
+        (b.loop < 0 && other == 1))
       continue;
-    move m = {.kind = LOOPS, .n_puts = 2, .puts = {a, b}};
-    m.puts[0].trip = tried[i];
-    m.puts[1].trip = other;
+    move m = {.kind = LOOPS, .n_puts = 2, .changes = {a, b}};
+    m.changes[0].trip = try_move[i];
+    m.changes[1].trip = other;
     add_move(l, m);
   }
 }
@@ -123,21 +126,22 @@ static int temporal(const tf_node *at, int dim) {
   return -1;
 }
 
-/* The loop of node n with others of the same dim in node `other`, or with one that it gets. */
+/* Pairs loop k of node n with others of the same dim in node `other`, or with a new one. */
 static void pair(list *l, int n, int k, int other) {
   const tf_node *to = &l->t->nodes[other];
   const tf_loop *from = &l->t->nodes[n].loops[k];
-  const put a = {n, k, from->dim, from->trip, TF_TEMPORAL};
+  const loop_change a = {n, k, from->dim, from->trip, TF_TEMPORAL};
   for (int i = 0; i < to->n_loops; i++)
     if (to->loops[i].dim == from->dim && (other < n || i > k || other > n))
-      share(l, a, (put){other, i, from->dim, to->loops[i].trip, TF_TEMPORAL},
+      share(l, a, (loop_change){other, i, from->dim, to->loops[i].trip, TF_TEMPORAL},
             from->trip * to->loops[i].trip);
   if (temporal(to, from->dim) >= 0) return;
-  share(l, a, (put){other, OUTSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
-  share(l, a, (put){other, INSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
+  share(l, a, (loop_change){other, OUTSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
+  share(l, a, (loop_change){other, INSIDE, from->dim, 1, TF_TEMPORAL}, from->trip);
 }
 
-/* Loops of the Tile with its own, and with those of Tiles around it up to a scope, both ways. */
+/* Pairs loops of the Tile with one another, and with those of Tiles above it up to a scope, in both
+ * directions. */
 static void pairs(list *l, int n) {
   for (int up = n; up >= 0 && l->t->nodes[up].kind == TF_TILE; up = l->t->nodes[up].parent) {
     for (int k = 0; k < l->t->nodes[n].n_loops; k++)
@@ -154,20 +158,21 @@ static bool has_dim(const tf_tree *t, int n, int dim) {
   return false;
 }
 
-/* The temporal loop of the dim in the Tile, or in the Tile right below or above it; loop -1: none
- * has one. */
-static put near(const tf_tree *t, int n, int dim) {
+/* The temporal loop of the dim in the Tile, or in the Tile right below or above it; loop -1: there
+ * is none. */
+static loop_change nearest_loop(const tf_tree *t, int n, int dim) {
   const int child = t->nodes[n].children[0], parent = t->nodes[n].parent;
   const int order[] = {n, child, parent};
   for (int i = 0; i < 3; i++) {
     const int at = order[i];
     const int k = at >= 0 && t->nodes[at].kind == TF_TILE ? temporal(&t->nodes[at], dim) : -1;
-    if (k >= 0) return (put){at, k, dim, t->nodes[at].loops[k].trip, TF_TEMPORAL};
+    if (k >= 0) return (loop_change){at, k, dim, t->nodes[at].loops[k].trip, TF_TEMPORAL};
   }
-  return (put){.node = n, .loop = -1, .dim = dim, .trip = 1};
+  return (loop_change){.node = n, .loop = -1, .dim = dim, .trip = 1};
 }
 
-/* Instances of one dim go to another: the first takes that many more steps, the other fewer. */
+/* Moves instances from one dim to another: the first takes that many more steps, the other
+ * fewer. */
 static void spread(list *l, int n) {
   static const int64_t parts[] = {1, 2, 3, 4, 5, 7, 8};
   const tf_node *at = &l->t->nodes[n];
@@ -179,39 +184,39 @@ static void spread(list *l, int n) {
         if (dim == from->dim || from->trip % by || (f && by == from->trip) ||
             !has_dim(l->t, n, dim))
           continue;
-        put more = near(l->t, n, from->dim), less = near(l->t, n, dim);
+        loop_change more = nearest_loop(l->t, n, from->dim), less = nearest_loop(l->t, n, dim);
         if (less.loop < 0 || less.trip == 1) continue;
         less.trip = tf_ceil_div(less.trip, by);
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
         add_move(l, (move){.kind = LOOPS,
                            .n_puts = 4,
-                           .puts = {{n, k, from->dim, from->trip / by, from->axis},
-                                    {n, INSIDE, dim, by, from->axis},
-                                    more,
-                                    less}});
+                           .changes = {{n, k, from->dim, from->trip / by, from->axis},
+                                       {n, INSIDE, dim, by, from->axis},
+                                       more,
+                                       less}});
       }
 }
 
-/* Takes a factor to the first Tiles below that have the dim (or, up, out of these).  False: one
- * cannot. */
-static bool below(const tf_tree *t, int n, put what, bool up, move *m) {
+/* Moves a factor to the first Tiles below that have the dim (up: out of these).  False:
+ * impossible. */
+static bool below(const tf_tree *t, int n, loop_change what, bool up, move *m) {
   const tf_node *at = &t->nodes[n];
   bool ok = at->kind != TF_OP;
   if (at->kind == TF_TILE && has_dim(t, n, what.dim)) {
     const int k = temporal(at, what.dim);
     const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
     if (m->n_puts == PUTS || (up && trip % what.trip)) return false;
-    m->puts[m->n_puts++] = (put){n, k < 0 ? INSIDE : k, what.dim,
-                                 up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
+    m->changes[m->n_puts++] = (loop_change){n, k < 0 ? INSIDE : k, what.dim,
+                                            up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
   }
   for (int c = 0; at->kind == TF_SCOPE && c < at->n_children && ok; c++)
     ok = below(t, at->children[c], what, up, m);
   return ok;
 }
 
-/* Factors between the Tile and all Tiles that are first below the scope that it has. */
-static void through(list *l, int n) {
+/* Moves factors between the Tile and all Tiles that are first below its scope. */
+static void across_scope(list *l, int n) {
   static const int64_t factors[] = {2, 3, 4, 5, 7, 8, 16};
   const tf_node *at = &l->t->nodes[n];
   if (at->n_children != 1 || l->t->nodes[at->children[0]].kind != TF_SCOPE) return;
@@ -223,9 +228,10 @@ static void through(list *l, int n) {
       const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
       move m = {.kind = LOOPS};
       if (!up && trip % by) continue;
-      m.puts[m.n_puts++] =
-          (put){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
-      if (below(l->t, at->children[0], (put){.dim = dim, .trip = by}, up, &m) && m.n_puts > 1)
+      m.changes[m.n_puts++] =
+          (loop_change){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
+      if (below(l->t, at->children[0], (loop_change){.dim = dim, .trip = by}, up, &m) &&
+          m.n_puts > 1)
         add_move(l, m);
     }
 }
@@ -249,7 +255,7 @@ static void moves_of(list *l) {
       if (s != (int)at->scope) add_move(l, (move){.kind = SCOPE, .node = n, .what = s});
     if (at->kind != TF_TILE) continue;
     pairs(l, n);
-    through(l, n);
+    across_scope(l, n);
     for (int k = 0; k + 1 < at->n_temporal; k++)
       add_move(l, (move){.kind = SWAP, .node = n, .what = k});
     for (int z = 0; at->level > 0 && z < l->t->workload->n_tensors; z++)
@@ -260,26 +266,26 @@ static void moves_of(list *l) {
     if (l->t->nodes[n].kind == TF_TILE) spread(l, n);
 }
 
-/* ---- the descent ---------------------------------------------------------------------------- */
-/* What may be spent, and on what. */
+/* ---- descent -------------------------------------------------------------------------------- */
+/* The budget of the descent, and its moves. */
 typedef struct {
-  tf_trying *q;
-  int64_t evals, effort; /* where q's end */
-  tf_budget_clock *watch;
+  tf_evaluator *q;
+  int64_t evals, effort; /* limits of the trial's counters */
+  tf_budget_clock *clock;
   tf_rng rng;
   list l;
 } descent;
 
 static bool over(const descent *d) {
   return d->l.failed || d->q->evals >= d->evals || d->q->effort >= d->effort ||
-         (d->watch && tf_clock_over(d->watch));
+         (d->clock && tf_clock_over(d->clock));
 }
 
-/* The tree of a move, and its value; NULL: there is none. */
-static tf_tree *tried(descent *d, const move *m, tf_found *f) {
-  tf_tree *t = made(d->l.t, m, &d->l.failed);
-  if (t && tf_can_export(d->q->exportable, t) && tf_tried(t, d->q, &f->figures, NULL)) {
-    f->value = tf_objective_value(d->q->by, &f->figures);
+/* The tree after a move, and its value; NULL: there is none. */
+static tf_tree *try_move(descent *d, const move *m, tf_found *f) {
+  tf_tree *t = apply(d->l.t, m, &d->l.failed);
+  if (t && tf_can_export(d->q->exportable, t) && tf_evaluate_tree(t, d->q, &f->figures, NULL)) {
+    f->value = tf_objective_value(d->q->objective, &f->figures);
     return t;
   }
   tf_tree_free(t);
@@ -293,10 +299,10 @@ static void take_tree(descent *d, tf_tree *t, tf_found *f, tf_found *at) {
   moves_of(&d->l);
 }
 
-/* Makes the move if that makes it better. */
+/* Makes the move if it improves the value. */
 static bool improves(descent *d, int i, tf_found *at) {
   tf_found f = {0};
-  tf_tree *t = tried(d, &d->l.moves[i], &f);
+  tf_tree *t = try_move(d, &d->l.moves[i], &f);
   const bool better = t && f.value < at->value * (1 - 1e-12);
   if (better)
     take_tree(d, t, &f, at);
@@ -305,8 +311,8 @@ static bool improves(descent *d, int i, tf_found *at) {
   return better;
 }
 
-/* Makes moves that make it better, one after another, until none does; those that are tried last
- * only where no other does.  `at`: where it stands; its tree is NULL as long as that is the list's
+/* Makes improving moves, one after another, until there is none; those that are tried last only
+ * where no other improves.  `at`: the current mapping; its tree is NULL as long as it is the list's
  * own. */
 static void descend(descent *d, tf_found *at) {
   for (int i = 0, idle = 0, last = 0;
@@ -320,11 +326,11 @@ static void descend(descent *d, tf_found *at) {
   }
 }
 
-/* Makes a few moves whatever they cost. */
-static void kick(descent *d, tf_found *at) {
+/* Perturbation: makes a few moves, whatever they cost. */
+static void perturb(descent *d, tf_found *at) {
   for (int left = KICKS, tries = 0; left > 0 && tries < KICK_TRIES && d->l.n && !over(d); tries++) {
     tf_found f = {0};
-    tf_tree *t = tried(d, &d->l.moves[tf_rng_below(&d->rng, (uint32_t)d->l.n)], &f);
+    tf_tree *t = try_move(d, &d->l.moves[tf_rng_below(&d->rng, (uint32_t)d->l.n)], &f);
     if (t && f.value < at->value * KICK_MOST) {
       take_tree(d, t, &f, at);
       left--;
@@ -334,13 +340,13 @@ static void kick(descent *d, tf_found *at) {
   }
 }
 
-bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_budget_clock *watch,
-                 tf_trying *q, tf_found *out) {
+bool tf_tree_local_search(const tf_tree *tree, double value, const tf_local_search_opts *how,
+                          tf_budget_clock *clock, tf_evaluator *q, tf_found *out) {
   const int64_t most = how->evals;
   descent d = {.q = q,
                .evals = q->evals + most,
                .effort = q->effort + (how->effort ? how->effort : EFFORT_EACH * most),
-               .watch = watch,
+               .clock = clock,
                .l.t = tree,
                .l.spread = most >= SPREAD_FROM,
                .rng = tf_rng_new(how->seed, 0)};
@@ -354,7 +360,7 @@ bool tf_polished(const tf_tree *tree, double value, const tf_polishing *how, tf_
     before = q->evals;
     d.l.t = out->tree ? out->tree : tree;
     moves_of(&d.l);
-    kick(&d, &at);
+    perturb(&d, &at);
     descend(&d, &at);
     if (at.tree && at.value < out->value * (1 - 1e-12)) {
       tf_tree_free(out->tree);

@@ -1,4 +1,4 @@
-#include "search/exact/floor.h"
+#include "search/exact/root_bound.h"
 
 #include <math.h>
 
@@ -9,14 +9,14 @@
 
 enum { DIMS = 64, SLOTS = 32, MEMORIES = 15 };
 
-double tf_x_floor_all(const tf_x_floor *f) {
+double tf_x_root_all(const tf_x_root_bound *f) {
   return tf_bounds_value(f->objective, &f->all, f->arch);
 }
-double tf_x_floor_space(const tf_x_floor *f) {
+double tf_x_root_space(const tf_x_root_bound *f) {
   return tf_bounds_value(f->objective, &f->space, f->arch);
 }
 
-bool tf_x_floor_find(tf_x_floor *f, tf_diags *d) {
+bool tf_x_root_find(tf_x_root_bound *f, tf_diags *d) {
   if (!tf_bounds_on_chip(f->arch, f->wl, &f->all, d)) return false;
   f->space = f->all;
   return true;
@@ -24,7 +24,7 @@ bool tf_x_floor_find(tf_x_floor *f, tf_diags *d) {
 
 static bool over(void *watch) { return tf_clock_over(watch); }
 
-int64_t tf_x_floor_by_factors(tf_x_floor *f, int64_t nodes, tf_budget_clock *watch) {
+int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock *watch) {
   int64_t len[DIMS], room[SLOTS];
   int u = tf_ops_unit(f->arch, f->wl, 0), n = f->wl->ops[0].n_dims, slots = 0;
   double most, relaxed, points = 1;
