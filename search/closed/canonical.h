@@ -6,8 +6,8 @@
 typedef tf_solve_result *tf_solving(const tf_arch *arch, const tf_workload *wl,
                                     const tf_solve_opts *o, tf_diags *d);
 
-/* Solves the canonical form, and gives the result with a tree of the caller's problem.  NULL with
- * errors in d. */
+/* Solves the canonical form; the result's tree is of the caller's problem.  NULL with errors in
+ * d. */
 tf_solve_result *tf_solve_as_canon(tf_solving *solve, const tf_arch *arch, const tf_workload *wl,
                                    const tf_solve_opts *o, tf_diags *d);
 #endif

@@ -92,7 +92,7 @@ static int shared_loop(const tf_chain *c, int dim) {
   return -1;
 }
 
-/* Dim lengths below the shared loops: the last op's by its loops, the others' as inferred.  A dim
+/* Dim lengths below the shared loops: those of the last op by its loops, others by inference. A dim
  * that another op reduces follows the shared loop over it, if there is one. */
 static void find_ranges(tf_chain *c) {
   for (int k = c->n_ops - 1; k >= 0; k--) {
@@ -233,13 +233,12 @@ static double steps(const tf_chain *c, int l, const double *s) {
 /* Whether loop l is around op k: its own, or one shared by op k and those after it. */
 static bool loop_of(const tf_chain *c, int l, int k) { return c->loops[l].ops >> k & 1; }
 
-static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n,
-                    const double *s) {
+static double volume_of(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n,
+                        const double *s) {
   double words = tf_chain_footprint(u, s);
   bool keep = true;
   for (int i = n - 1; i >= 0; i--) {
-    if (!loop_of(c, order[i], k))
-      continue; /* not a loop of this op, but an own loop of an earlier one */
+    if (!loop_of(c, order[i], k)) continue; /* an own loop of an earlier op */
     if (u->moves >> order[i] & 1) keep = false;
     if (!keep) words *= steps(c, order[i], s);
   }
@@ -255,20 +254,20 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
       const tf_c_use *u = &c->uses[i];
       if (u->op != c->ops[k]) continue;
       held += tf_chain_footprint(u, s);
-      if (u->io) *volume += moved(c, u, k, order, n, s);
+      if (u->io) *volume += volume_of(c, u, k, order, n, s);
     }
     *use = fmax(*use, held);
   }
 }
 
 /* ---- words that the tree moves --------------------------------------------------------------- */
-/* What the loops split, and the steps that they take. */
+/* The ranges that the loops split, and their steps. */
 typedef struct {
   const double *extent, *steps;
 } nest;
 
 /* The sum of a rank's lengths over all steps of its loops; the last steps may be shorter. */
-static double swept(const tf_c_length *len, const nest *t) {
+static double sum_over_steps(const tf_c_length *len, const nest *t) {
   double all = len->one, product = 1;
   for (uint32_t rest = len->loops; rest; rest &= rest - 1)
     product *= t->steps[__builtin_ctz(rest)];
@@ -286,7 +285,7 @@ static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, co
   double words = 1, once;
   bool keep = true, dropped = tf_scope_at(kind)->drops && c->n_ops > 1 && !u->all;
   for (int r = 0; r < u->rank; r++)
-    words *= swept(&u->len[r], t);
+    words *= sum_over_steps(&u->len[r], t);
   once = words;
   for (int pass = 1; pass >= 0; pass--) /* the op's own loops are inside the shared ones */
     for (int i = n - 1; i >= 0; i--) {

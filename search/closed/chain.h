@@ -1,5 +1,5 @@
-/* A workload as the thesis's chain (3.4.1): ops one after another below shared loops, with box
- * lengths as linear functions of tile sizes, and Algorithm 1 of the thesis. */
+/* A workload as a chain (thesis 3.4.1): ops one after another below shared loops, with box lengths
+ * as linear functions of tile sizes, and Algorithm 1 of the thesis. */
 #ifndef SEARCH_CLOSED_CHAIN_H
 #define SEARCH_CLOSED_CHAIN_H
 #include <stdbool.h>

@@ -32,7 +32,7 @@ typedef struct {
   int n_kept, orders;
   kept best[KEPT]; /* ascending value */
   uint64_t seen[SEEN];
-  tf_budget_clock watch;
+  tf_budget_clock clock;
 } closed;
 
 /* ---- one tree -------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static bool is_new(closed *c, const tf_tree *t) {
   return fresh;
 }
 
-/* Takes over the tree. */
+/* Takes ownership of the tree. */
 static void keep_sorted(closed *c, tf_tree *t, const tf_closed_figures *f, double value) {
   int at = c->n_kept;
   while (at > 0 && c->best[at - 1].value > value)
@@ -66,8 +66,8 @@ static void keep_sorted(closed *c, tf_tree *t, const tf_closed_figures *f, doubl
 static bool stopped(closed *c) {
   tf_solve_result *r = c->res;
   int64_t most = c->o->budget.max_evals;
-  if (tf_clock_over(&c->watch))
-    r->stopped_by = tf_clock_why(&c->watch);
+  if (tf_clock_over(&c->clock))
+    r->stopped_by = tf_clock_why(&c->clock);
   else if ((most && r->evals >= most) || c->orders > MOST_ORDERS)
     r->stopped_by = TF_STOP_BUDGET;
   else
@@ -75,7 +75,7 @@ static bool stopped(closed *c) {
   return true;
 }
 
-/* Evaluates a tree that the closed form gives, unless it is known; false: stop. */
+/* Evaluates a tree of the closed form unless it was seen before; false: stop. */
 static bool evaluate_found(void *ctx, tf_c_found *f) {
   closed *c = ctx;
   tf_figures figures;
@@ -90,17 +90,17 @@ static bool evaluate_found(void *ctx, tf_c_found *f) {
     keep_sorted(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
     tf_tree_free(t);
-  tf_clock_report(&c->watch, (tf_progress){.evals = c->res->evals,
+  tf_clock_report(&c->clock, (tf_progress){.evals = c->res->evals,
                                            .best = c->n_kept ? c->best[0].value : INFINITY,
                                            .bound = c->res->bound});
   return !stopped(c);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
-static int lowest_floor(const closed *c) {
+/* ---- enumeration ---------------------------------------------------------------------------- */
+static int outermost_unit_level(const closed *c) {
   int least = c->arch->n_memories - 1;
   for (int o = 0; o < c->wl->n_ops; o++) {
-    int f = tf_c_floor(c->arch, c->wl, o);
+    int f = tf_c_unit_level(c->arch, c->wl, o);
     if (f < least) least = f;
   }
   return least;
@@ -109,9 +109,9 @@ static int lowest_floor(const closed *c) {
 static void try_all(closed *c) {
   tf_c_found apart;
   c->ops.orders = 0;
-  if (tf_c_apart(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
+  if (tf_c_unfused(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
   if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
-  for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
+  for (int home = 1; home <= outermost_unit_level(c) && home <= TF_C_LEVELS; home++)
     for (int kind = 0; kind < TF_N_SCOPES; kind++)
       for (int stream = 0; stream <= tf_ops_some_streamed(c->wl); stream++)
         for (int own = 0; own < 2; own++) {
@@ -170,7 +170,7 @@ static void finish(closed *c) {
   if (!r->tree) r->value = INFINITY;
   r->proved = r->space_proved = r->tree && r->value <= r->bound * (1 + 1e-12);
   r->space_bound = r->trips_bound = r->bound;
-  r->seconds = tf_clock_seconds(&c->watch);
+  r->seconds = tf_clock_seconds(&c->clock);
   r->threads = 1;
 }
 
@@ -180,7 +180,7 @@ static bool prepare(closed *c, tf_diags *d) {
                       .wl = c->wl,
                       .objective = c->o->objective,
                       .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
-  c->ops.apart = c->o->exportable != NULL;
+  c->ops.one_side = c->o->exportable != NULL;
   if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
   if (!r || !c->ops.list || !r->levels) return tf_out_of_memory(d);
   r->n_levels = c->arch->n_memories;
@@ -191,9 +191,9 @@ static bool prepare(closed *c, tf_diags *d) {
   return true;
 }
 
-static tf_solve_result *form(closed *c, tf_diags *d) {
+static tf_solve_result *try_shapes(closed *c, tf_diags *d) {
   tf_solve_result *r = NULL;
-  tf_clock_begin(&c->watch, &c->o->budget);
+  tf_clock_begin(&c->clock, &c->o->budget);
   if (prepare(c, d)) {
     try_all(c);
     finish(c);
@@ -217,7 +217,7 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
     tf_out_of_memory(d);
   } else {
     c->arch = arch, c->wl = quick, c->real = wl, c->o = o;
-    r = form(c, d);
+    r = try_shapes(c, d);
   }
   free(c);
   tf_arena_free(a);

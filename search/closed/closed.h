@@ -19,7 +19,7 @@ typedef struct {
   double low[TF_C_LOOPS];                 /* least tile of a loop: alpha of Eq. 3.18 */
   bool late[TF_C_LOOPS]; /* tiled at the last level only, like own loops: windows */
   bool pin[TF_C_LOOPS];  /* the tile is fixed at its least: the loop moves every tensor, so that
-                            larger tiles save  nothing */
+                            larger tiles save nothing */
   bool reloads;          /* count partial sums that are loaded again, too */
   double need[TF_C_LEVELS][TF_C_LOOPS]; /* integer tiles are multiples of it; 0 means 1 */
   double capacity[TF_C_LEVELS]; /* of one instance, in words of word_bits; INFINITY: no limit */
@@ -60,8 +60,8 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int level);
  * together. Intermediates count what one iteration of the scope produces. */
 double tf_c_held(const tf_c_problem *p, const tf_c_tiles *t, int level);
 
-/* Integer tiles near real ones, rounded up and down: to divisors, and for the first level to tiles
- * whose last one is shorter.  The combination that fits and moves least. */
+/* Integer tiles near real ones, rounded up and down: to divisors, and at the first level to tiles
+ * with a shorter last one.  Of the combinations that fit, the one that moves least. */
 bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole);
 /* Eq. 3.19: the ratio by which tiles rounded down may exceed the real-valued volume.  The thesis
  * derives it for tensors that one loop reloads; where several do, their factors multiply. */
@@ -69,7 +69,7 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real);
 
 /* ---- intra-tile parameters ------------------------------------------------------------------- */
 /* Eq. 3.4, register blocking: an MI x NI block of sums with MII registers for A that gives the most
- * multiply-adds per load as KI grows.  MII divides MI and is at least 2, so that one is loaded
+ * multiply-adds per load for large KI.  MII divides MI and is at least 2, so that one is loaded
  * while another is used. */
 typedef struct {
   int mi, ni, mii;
@@ -86,10 +86,10 @@ typedef struct {
   int slot[4], axis[4]; /* slot: index of the length */
   int64_t factor[4];
 } tf_c_spread;
-/* A mesh; apart: a dim is spread along one of its sides at most. */
+/* A mesh; one_side: a dim is spread along one of its sides at most. */
 typedef struct {
   const int64_t *size;
-  bool apart;
+  bool one_side;
 } tf_c_mesh;
 /* Fills the mesh as far as factors of the lengths allow.  Ties go to fewer reduced dims, then to
  * the fewest words for the points computed at once (the density of Eq. 3.6).  use[i]: 0 not

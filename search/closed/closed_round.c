@@ -1,4 +1,4 @@
-/* Integer tiles: near real ones, what they move, and Eq. 3.19. */
+/* Integer tiles: candidates near real ones, the words they move, and Eq. 3.19. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s)
   }
 }
 
-/* Words into level d.  Tiles of the levels down to d are consecutive and act as one nest.  Below
- * the first level the order of the innermost Tile counts, and the steps of the others multiply. */
+/* Words into level d.  Tiles of the levels down to d are consecutive and form one nest.  Below the
+ * first level only the order of the innermost Tile matters; the steps of the others multiply. */
 double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   double s[TF_C_LOOPS], outer[TF_C_LOOPS], words;
   int order[TF_C_LOOPS], n = 0;
@@ -104,32 +104,32 @@ static void add_tile(choices *c, int64_t tile) {
   if (!known) c->tile[c->n][(*n)++] = tile;
 }
 
-/* The number from lo to hi that the highest power of two divides: it leaves most ways to split it
+/* The number in lo .. hi with the highest power of two as a divisor: it leaves most ways to split
  * further. */
-static int64_t roundest(int64_t lo, int64_t hi) {
+static int64_t most_even(int64_t lo, int64_t hi) {
   int64_t by = 1;
   while (hi / (2 * by) * (2 * by) >= lo)
     by *= 2;
   return hi / by * by;
 }
 
-/* Tiles near x of a range of len, whose last one may be shorter: with as many steps as x rounded
- * down takes, and with one less.  Tiles further in can only be as long as x, so that a longer one
+/* Adds tiles near x of a range of len, whose last one may be shorter: with as many steps as x
+ * rounded down gives, and with one less.  Tiles further in are at most x long, so a longer tile
  * with as many steps is of no use. */
 static void add_near(choices *c, int64_t len, double x, int64_t need) {
   const int64_t units = (len + need - 1) / need;
   int64_t most = (int64_t)(x / (double)need * (1 + 1e-9));
   most = most < 1 ? 1 : most > units ? units : most;
   const int64_t steps = (units + most - 1) / most;
-  add_tile(c, need * roundest((units + steps - 1) / steps, most));
+  add_tile(c, need * most_even((units + steps - 1) / steps, most));
   if (steps > 1) add_tile(c, need * ((units + steps - 2) / (steps - 1)));
 }
 
-/* The candidates of level d for each loop.  The first level splits the range of the loop, whose end
- * may be ragged; those further in split tiles, of which theirs are divisors: a longer step would
- * not fit. */
-static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole, int d,
-                 choices *c) {
+/* The candidates of level d for each loop.  The first level splits the loop's range, and its last
+ * tile may be shorter; levels further in split tiles, so their tiles are divisors: a longer step
+ * would not fit. */
+static void list_tiles(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole,
+                       int d, choices *c) {
   c->n = 0;
   for (int i = 0; i < p->n_order; i++) {
     int l = p->order[i];
@@ -155,7 +155,7 @@ static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf
   tf_c_tiles t = *whole;
   double least = INFINITY;
   int picks = 1, pick[TF_C_LOOPS] = {0};
-  list(p, real, whole, d, &c);
+  list_tiles(p, real, whole, d, &c);
   for (int i = 0; i < c.n; i++) { /* of many loops, the last are only rounded down */
     c.n_tiles[i] = picks * c.n_tiles[i] <= MOST_PICKS ? c.n_tiles[i] : 1;
     picks *= c.n_tiles[i];

@@ -1,5 +1,5 @@
 /* Fused shapes: shared loops in every order of their groups, tiles by Eq. 3.18 to 3.21, own Tiles
- * op by op. */
+ * for each op. */
 #include "search/closed/fuse.h"
 
 #include <math.h>
@@ -64,8 +64,8 @@ static void find_own(fuse *f) {
     }
 }
 
-/* Own loops worth tiling: they move an input or output, and are no windows. */
-static bool worth_cutting(const fuse *f, int l) {
+/* Whether tiling an own loop is worthwhile: it moves an input or output, and is no window. */
+static bool worth_tiling(const fuse *f, int l) {
   if (f->whole || tf_ops_window(f->ops->wl, f->chain.loops[l].dim)) return false;
   for (int i = 0; i < f->chain.n_uses; i++)
     if (f->chain.uses[i].io && (f->chain.uses[i].moves >> l & 1)) return true;
@@ -90,11 +90,11 @@ static bool same_spread(const tf_c_spread *a, const tf_c_spread *b) {
   return same;
 }
 
-/* Spreads of the outermost mesh worth trying: for each dim that an axis may take first, the one
- * that fills most. */
+/* Spreads of the outermost mesh to try: for each dim that an axis may take first, the one that
+ * fills most. */
 static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left,
                         tf_c_spread *list) {
-  const tf_c_mesh mesh = {f->ops->arch->memories[1].mesh, f->ops->apart};
+  const tf_c_mesh mesh = {f->ops->arch->memories[1].mesh, f->ops->one_side};
   double most = 0;
   int count = 0;
   for (int pass = 0; pass < 2; pass++)
@@ -131,7 +131,7 @@ static bool choose_spread(fuse *f, int k) {
   memset(list, 0, sizeof list);
   if (k >= list_spreads(f, loops, n, left, list)) return false;
   for (int d = 0; d < f->shape->home; d++) {
-    const tf_c_mesh mesh = {f->ops->arch->memories[d + 1].mesh, f->ops->apart};
+    const tf_c_mesh mesh = {f->ops->arch->memories[d + 1].mesh, f->ops->one_side};
     f->spread[d] = d ? tf_c_fill(&mesh, left, use, n, NULL, 0) : list[k];
     for (int i = 0; i < f->spread[d].n; i++)
       left[f->spread[d].slot[i]] /= f->spread[d].factor[i];
@@ -140,7 +140,7 @@ static bool choose_spread(fuse *f, int k) {
 }
 
 /* ---- the problem ---------------------------------------------------------------------------- */
-/* Eq. 3.7: tiles are multiples of what the ops' meshes take in one step. */
+/* Eq. 3.7: tiles are multiples of the lanes that the ops' meshes take in one step. */
 static void find_lanes(fuse *f, double *lanes) {
   const tf_chain *c = &f->chain;
   for (int l = 0; l < c->n_loops; l++)
@@ -191,19 +191,19 @@ static void make_problem(fuse *f, double fraction) {
 /* ---- orders --------------------------------------------------------------------------------- */
 typedef struct {
   int n, loops[TF_C_LOOPS], group[TF_C_LOOPS], n_groups;
-} sheaf;
+} loop_groups;
 
-/* Puts shared loops (op -1), or an op's own, into groups. */
-static void gather(const fuse *f, int op, sheaf *s) {
+/* Groups shared loops (op -1), or an op's own. */
+static void group_loops(const fuse *f, int op, loop_groups *s) {
   s->n = 0;
   for (int l = 0; l < f->chain.n_loops; l++)
     if (f->chain.loops[l].op == op && f->chain.loops[l].extent > 1 &&
-        (op < 0 || worth_cutting(f, l)))
+        (op < 0 || worth_tiling(f, l)))
       s->loops[s->n++] = l;
   s->n_groups = tf_c_groups(&f->chain, s->loops, s->n, s->group);
 }
 
-static bool add_order(tf_c_problem *p, const sheaf *s, int k) {
+static bool add_order(tf_c_problem *p, const loop_groups *s, int k) {
   int turn[5];
   if (!tf_c_permutation(s->n_groups, k, turn)) return false;
   for (int g = -1; g < s->n_groups; g++)
@@ -212,7 +212,7 @@ static bool add_order(tf_c_problem *p, const sheaf *s, int k) {
   return true;
 }
 
-static int count_orders(const sheaf *s) {
+static int count_orders(const loop_groups *s) {
   int n = 1;
   for (int i = 2; i <= s->n_groups; i++)
     n *= i;
@@ -221,10 +221,10 @@ static int count_orders(const sheaf *s) {
 
 /* Sets the k-th order: shared loops first, then own loops op by op. */
 static bool set_order(fuse *f, int k) {
-  sheaf s;
+  loop_groups s;
   f->p.n_order = 0;
   for (int i = -1; i < f->chain.n_ops; i++) {
-    gather(f, i < 0 ? -1 : f->chain.ops[i], &s);
+    group_loops(f, i < 0 ? -1 : f->chain.ops[i], &s);
     for (int j = 0; j < s.n; j++)
       f->p.pin[s.loops[j]] = s.group[j] < 0;
     int n = count_orders(&s);
@@ -346,10 +346,10 @@ static void try_order(fuse *f) {
   f->stop = !f->take(f->ctx, &found);
 }
 
-/* Solves the thesis's problem first, then variants: counting reloads of partial sums, and with
- * fractions of the capacity.  The formulas ignore that nothing hides the first load and the last
- * store, which are shorter for smaller tiles, and that tiles which do not affect the volume may
- * cost work further in. */
+/* Solves the thesis's problem first, then variants: with reloads of partial sums counted, and with
+ * fractions of the capacity.  The formulas ignore that the first load and the last store, which are
+ * shorter for smaller tiles, are exposed, and that tiles which do not affect the volume may cost
+ * work further in. */
 static void try_spread(fuse *f) {
   static const struct {
     double fraction;
@@ -379,8 +379,8 @@ bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ct
   return go_on;
 }
 
-/* ---- nothing fused -------------------------------------------------------------------------- */
-bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
+/* ---- without fusion ------------------------------------------------------------------------- */
+bool tf_c_unfused(tf_c_ops *ops, tf_c_found *out) {
   const tf_workload *wl = ops->wl;
   tf_build *b = tf_build_new(ops->arch, wl, NULL);
   bool ok = b != NULL;

@@ -21,7 +21,7 @@ typedef struct {
 typedef bool tf_c_take(void *ctx, tf_c_found *found);
 bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ctx);
 
-/* Nothing fused: each op below its own Tiles. */
-bool tf_c_apart(tf_c_ops *ops, tf_c_found *out);
+/* The tree without fusion: each op below its own Tiles. */
+bool tf_c_unfused(tf_c_ops *ops, tf_c_found *out);
 
 #endif

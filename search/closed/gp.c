@@ -170,7 +170,7 @@ static bool descend(newton *w, double *y) {
   return false;
 }
 
-/* Makes x[0] feasible: slightly above the least that `start` allows. */
+/* Makes x[0] feasible: slightly above the least value that the other start values allow. */
 static void lift(const tf_gp *g, double *y) {
   double share[TF_GP_TERMS];
   y[0] = 0;

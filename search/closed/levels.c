@@ -8,8 +8,8 @@
 
 /* ---- Eq. 3.18 ------------------------------------------------------------------------------- */
 /* Eq. 3.18: tiles of m and l for C[m,l] = A[m,k] B[k,l], E[m,n] = C D, with k and n tiled by alpha.
- * Where an extent is shorter than its tile, it becomes the tile, and the other dim takes the room
- * that is left. */
+ * Where an extent is shorter than its tile, it becomes the tile, and the other dim takes the
+ * remaining capacity. */
 static void gemm_tiles(double m, double l, double capacity, double alpha, double *tile_m,
                        double *tile_l) {
   double t = sqrt(alpha * alpha + capacity) - alpha;
@@ -34,7 +34,7 @@ typedef struct {
 } program;
 
 /* Loops of the order that Tile d has. */
-static bool is_cut(const tf_c_problem *p, int d, int l) {
+static bool is_tiled(const tf_c_problem *p, int d, int l) {
   for (int i = 0; i < p->n_order; i++)
     if (p->order[i] == l) return tf_c_has(p, d, l);
   return false;
@@ -48,7 +48,7 @@ static bool name_vars(program *g) {
       double hi = tf_c_extent(p, l) / p->spread[d][l], lo = fmin(p->low[l], hi);
       g->fixed[d][l] = hi;
       g->var[d][l] = -1;
-      if (!is_cut(p, d, l)) continue;
+      if (!is_tiled(p, d, l)) continue;
       if (p->pin[l]) g->fixed[d][l] = lo;
       if (p->pin[l] || hi / lo < 1 + 1e-9) continue;
       if (n == TF_GP_VARS) return false;
@@ -75,7 +75,7 @@ static void times(const program *g, tf_gp_term *t, int d, int l, bool all, doubl
 }
 
 /* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Negative
- * constants are dropped, which makes a length a little longer. */
+ * constants are dropped, which makes a length slightly longer. */
 static bool expand(program *g, const tf_c_use *u, int r, int d, bool all, const tf_gp_term *base) {
   if (r == u->rank) return tf_gp_add(&g->gp, base);
   const tf_c_length *len = &u->len[r];
@@ -105,15 +105,15 @@ static int index_of(const tf_chain *c, int op) {
   return k;
 }
 
-/* Whether stepping loop l at level d's Tile moves the use's box, or makes it drop what it has. */
-static bool breaks(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
+/* Whether a step of loop l at level d's Tile moves the use's box, or makes the Tile drop it. */
+static bool ends_reuse(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
   bool drops = d == p->n - 1 && p->chain->n_ops > 1 && tf_scope_at(p->kind)->drops && !u->all;
   return (u->moves >> l & 1) || (drops && p->chain->loops[l].op < 0);
 }
 
 /* How often level d loads a use: the steps of the loops outside the innermost one that moves it.
- * Loops inside that one reuse the box: of them only the tiling further out counts.  True where it
- * is loaded more than once. */
+ * Loops inside that one reuse the box; for them only the tiling further out counts.  True if it is
+ * loaded more than once. */
 static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
   const tf_c_problem *p = g->p;
   bool keep = true, again = false;
@@ -123,7 +123,7 @@ static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
       bool mine = p->chain->loops[l].op >= 0;
       if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, d, l))
         continue;
-      keep = keep && !breaks(p, u, d, l);
+      keep = keep && !ends_reuse(p, u, d, l);
       again |= !keep && !(u->moves >> l & 1);
       int within = keep ? d - 1 : d; /* own loops have no level further out */
       times(g, t, -1, l, true, 1);
@@ -226,9 +226,9 @@ static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
       t->tile[d][l] = g->var[d][l] < 0 ? g->fixed[d][l] : exp(y[g->var[d][l]]);
 }
 
-/* The barrier keeps strictly inside: tiles that almost reach the extent become the extent, where
- * that fits. */
-static void snap(const program *g, tf_c_tiles *t) {
+/* Rounds tiles that almost reach the extent up to it, where that fits: the barrier method stays
+ * strictly inside its bounds. */
+static void round_up_to_extent(const program *g, tf_c_tiles *t) {
   tf_c_tiles near = *t;
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++)
@@ -239,7 +239,7 @@ static void snap(const program *g, tf_c_tiles *t) {
   *t = near;
 }
 
-/* If nothing is strictly inside: the least tiles, if they fit. */
+/* Takes the least tiles, if they fit, where no point is strictly feasible. */
 static bool take_least(const program *g, tf_c_tiles *t, double *cost) {
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++)
@@ -266,7 +266,7 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   }
   if (ok) {
     read_tiles(g, y, t);
-    snap(g, t);
+    round_up_to_extent(g, t);
     *cost = exp(y[0]);
   } else {
     ok = take_least(g, t, cost);
@@ -276,7 +276,8 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
 }
 
 /* ---- the cost of rounding ------------------------------------------------------------------- */
-/* Calls with each loop whose steps multiply what a use moves at the first level. */
+/* Multiplies a factor over the loops whose steps multiply the words that a use moves at the first
+ * level. */
 static double over_steps(const tf_c_problem *p, const tf_c_use *u,
                          double (*factor)(const tf_c_problem *, const tf_c_tiles *, int),
                          const tf_c_tiles *t, bool halo_only) {
@@ -288,7 +289,7 @@ static double over_steps(const tf_c_problem *p, const tf_c_use *u,
       bool mine = p->chain->loops[l].op >= 0, halo = false;
       if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, 0, l))
         continue;
-      keep = keep && !breaks(p, u, 0, l);
+      keep = keep && !ends_reuse(p, u, 0, l);
       for (int r = 0; r < u->rank; r++)
         halo |= u->len[r].per[l] != 0 &&
                 tf_chain_length(&u->len[r], t->tile[0]) > u->len[r].per[l] * t->tile[0][l] + 1e-9;
@@ -327,9 +328,9 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real) {
   return limit;
 }
 
-/* ---- the thesis's own case ------------------------------------------------------------------ */
-/* Whether this is it: two products with shared m and l (in the order m l or l m), one own loop
- * each, one level, nothing spread or doubled. */
+/* ---- the closed form of the thesis ---------------------------------------------------------- */
+/* Whether the problem is the thesis's: two products with shared m and l (in the order m l or l m),
+ * one own loop each, one level, nothing spread or double-buffered. */
 static bool is_gemm_chain(const tf_c_problem *p, int *m, int *l) {
   const tf_chain *c = p->chain;
   if (c->n_ops != 2 || p->n != 1 || !tf_scope_at(p->kind)->drops || c->n_shared != 2 ||

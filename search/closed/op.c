@@ -42,7 +42,7 @@ int tf_c_groups(const tf_chain *c, const int *loops, int n, int *group) {
   return n_groups;
 }
 
-int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op) {
+int tf_c_unit_level(const tf_arch *a, const tf_workload *wl, int op) {
   int u = tf_ops_unit(a, wl, op);
   return u < 0 ? 0 : a->units[u].below;
 }
@@ -90,15 +90,15 @@ static int best_slot(const int64_t *len, const int *use, int n, int64_t room, in
   return best;
 }
 
-/* The second factor of an axis: of what fills most of it; `apart`: of what is not spread along the
- * other. */
+/* Chooses the second factor of an axis: the one that fills most of it; `one_side`: among dims that
+ * are not spread along the other axis. */
 static void put_second(tf_c_spread *s, int64_t *left, const int *use, int n, int axis,
-                       int64_t *room, bool apart) {
+                       int64_t *room, bool one_side) {
   int free_use[TF_C_DIMS], first = -1;
   memcpy(free_use, use, (size_t)n * sizeof *use);
   for (int k = 0; k < s->n; k++) {
     if (s->axis[k] == axis) first = s->slot[k];
-    if (apart && s->axis[k] != axis) free_use[s->slot[k]] = 0;
+    if (one_side && s->axis[k] != axis) free_use[s->slot[k]] = 0;
   }
   if (*room > 1) put_factor(s, left, best_slot(left, free_use, n, *room, first), axis, room);
 }
@@ -111,7 +111,7 @@ static tf_c_spread spread_by(const tf_c_mesh *m, const int64_t *len, const int *
   put_factor(&s, left, x, 0, &room[0]);
   put_factor(&s, left, y, 1, &room[1]);
   for (int axis = 0; axis < 2; axis++)
-    put_second(&s, left, use, n, axis, &room[axis], m->apart);
+    put_second(&s, left, use, n, axis, &room[axis], m->one_side);
   return s;
 }
 
@@ -139,7 +139,8 @@ tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use,
   if (mesh->size[0] <= 1 && mesh->size[1] <= 1) return best;
   for (int x = -1; x < n; x++)
     for (int y = -1; y < n; y++) {
-      if ((x >= 0 && !use[x]) || (y >= 0 && !use[y]) || (mesh->apart && x >= 0 && x == y)) continue;
+      if ((x >= 0 && !use[x]) || (y >= 0 && !use[y]) || (mesh->one_side && x >= 0 && x == y))
+        continue;
       tf_c_spread s = spread_by(mesh, len, use, n, x, y);
       double here = score(&s, use, words, n_words);
       if (here > most) {
@@ -151,7 +152,7 @@ tf_c_spread tf_c_fill(const tf_c_mesh *mesh, const int64_t *len, const int *use,
 }
 
 static const int64_t *mesh_below(const tf_c_ops *s, const tf_c_op *o, int level) {
-  if (level < o->floor) return s->arch->memories[level + 1].mesh;
+  if (level < o->unit_level) return s->arch->memories[level + 1].mesh;
   return s->arch->units[tf_ops_unit(s->arch, s->wl, o->op)].mesh;
 }
 
@@ -179,9 +180,9 @@ static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_
   double filled = 1;
   for (int r = 0; r < n_words; r++)
     words[r] = indexed(s->wl, op, &op->reads[r]);
-  for (int k = o->top; k <= o->floor; k++) {
-    int l = outside ? k : o->floor - (k - o->top);
-    const tf_c_mesh mesh = {mesh_below(s, o, l), s->apart};
+  for (int k = o->top; k <= o->unit_level; k++) {
+    int l = outside ? k : o->unit_level - (k - o->top);
+    const tf_c_mesh mesh = {mesh_below(s, o, l), s->one_side};
     spread[l] = tf_c_fill(&mesh, left, use, op->n_dims, words, n_words);
     for (int i = 0; i < spread[l].n; i++) {
       left[spread[l].slot[i]] /= spread[l].factor[i];
@@ -191,20 +192,20 @@ static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_
   return filled;
 }
 
-/* From the innermost mesh, unless the other way fills more instances. */
+/* Spreads from the innermost mesh, unless the other way fills more instances. */
 static void spread_all(const tf_c_ops *s, const tf_c_op *o, tf_c_spread *spread, int64_t *left) {
   double inside = spread_from(s, o, false, spread, left);
   if (spread_from(s, o, true, spread, left) <= inside) spread_from(s, o, false, spread, left);
 }
 
 void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes) {
-  tf_c_op o = {.op = op, .top = top, .floor = tf_c_floor(s->arch, s->wl, op)};
+  tf_c_op o = {.op = op, .top = top, .unit_level = tf_c_unit_level(s->arch, s->wl, op)};
   tf_c_spread spread[TF_C_LEVELS + 1] = {0};
   int64_t left[TF_C_DIMS];
   memcpy(o.len, len, (size_t)s->wl->ops[op].n_dims * sizeof *len);
-  if (o.floor <= TF_C_LEVELS) spread_all(s, &o, spread, left);
+  if (o.unit_level <= TF_C_LEVELS) spread_all(s, &o, spread, left);
   for (int i = 0; i < s->wl->ops[op].n_dims; i++)
-    lanes[i] = o.floor <= TF_C_LEVELS && left[i] > 0 ? len[i] / left[i] : 1;
+    lanes[i] = o.unit_level <= TF_C_LEVELS && left[i] > 0 ? len[i] / left[i] : 1;
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -220,14 +221,14 @@ static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread 
                          tf_chain *c, tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   if (!tf_chain_of(s->wl, o->op, NULL, c)) return false;
-  *p = (tf_c_problem){.chain = c, .kind = TF_SEQ, .n = o->floor - o->top};
+  *p = (tf_c_problem){.chain = c, .kind = TF_SEQ, .n = o->unit_level - o->top};
   double instances = 1;
   for (int l = 0; l < c->n_loops; l++) {
     c->loops[l].extent = o->len[slot_of(op, c->loops[l].dim)];
     double inner = 1;
-    for (int k = 0; k < spread[o->floor].n; k++)
-      if (op->dims[spread[o->floor].slot[k]] == c->loops[l].dim)
-        inner *= (double)spread[o->floor].factor[k];
+    for (int k = 0; k < spread[o->unit_level].n; k++)
+      if (op->dims[spread[o->unit_level].slot[k]] == c->loops[l].dim)
+        inner *= (double)spread[o->unit_level].factor[k];
     p->low[l] = inner;
   }
   for (int d = 0; d < p->n; d++) {
@@ -245,16 +246,16 @@ static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread 
 }
 
 /* The order: loops that move all uses, then group by group as the permutation says. */
-static void set_order(tf_c_problem *p, const int *loops, int n, const int *group, const int *turn,
-                      int n_groups) {
+static void set_order(tf_c_problem *p, const int *loops, int n, const int *group,
+                      const int *permutation, int n_groups) {
   p->n_order = 0;
   for (int g = -1; g < n_groups; g++)
     for (int i = 0; i < n; i++)
-      if (group[i] == (g < 0 ? -1 : turn[g])) p->order[p->n_order++] = loops[i];
+      if (group[i] == (g < 0 ? -1 : permutation[g])) p->order[p->n_order++] = loops[i];
 }
 
-static double weigh(const tf_c_ops *s, const tf_c_op *o, const tf_c_problem *p,
-                    const tf_c_tiles *t) {
+static double cost_of(const tf_c_ops *s, const tf_c_op *o, const tf_c_problem *p,
+                      const tf_c_tiles *t) {
   double worst = 0, sum = 0, energy = 0;
   for (int d = 0; d < p->n; d++) {
     double words = tf_c_level_words(p, t, d);
@@ -283,14 +284,14 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
   const tf_chain *c = p->chain;
   int loops[TF_C_LOOPS];
   all_loops(p, loops);
-  for (int m = o->top; m <= o->floor; m++) {
+  for (int m = o->top; m <= o->unit_level; m++) {
     int d = m - o->top; /* tile[d - 1] is what reaches Tile m */
     tf_c_tile *w = &o->tile[m];
     w->n = 0;
     for (int i = 0; i < c->n_loops; i++) {
       int l = loops[i];
       int64_t from = d ? (int64_t)(t->tile[d - 1][l] + 0.5) : c->loops[l].extent;
-      int64_t to = m < o->floor ? (int64_t)(t->tile[d][l] + 0.5) : 1;
+      int64_t to = m < o->unit_level ? (int64_t)(t->tile[d][l] + 0.5) : 1;
       for (int k = 0; k < spread[m].n; k++)
         if (op->dims[spread[m].slot[k]] == c->loops[l].dim) to *= spread[m].factor[k];
       tf_c_add(w, c->loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
@@ -301,7 +302,7 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
   }
 }
 
-/* Where no real solution fits: the least tile of each loop that is tiled. */
+/* Takes the least tile of each loop that is tiled, where no real solution fits. */
 static void least_tiles(const tf_c_problem *p, tf_c_tiles *t) {
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++)
@@ -314,14 +315,15 @@ static bool fits(const tf_c_problem *p, const tf_c_tiles *t) {
   return true;
 }
 
-/* What a tile must be a multiple of: what the meshes further in take of the loop. */
+/* Finds the numbers of which tiles must be multiples: what the meshes further in take of the
+ * loop. */
 static void find_needs(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread,
                        tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++) {
       p->need[d][l] = 1;
-      for (int m = o->top + d + 1; m <= o->floor; m++)
+      for (int m = o->top + d + 1; m <= o->unit_level; m++)
         for (int k = 0; k < spread[m].n; k++)
           if (op->dims[spread[m].slot[k]] == p->chain->loops[l].dim)
             p->need[d][l] *= (double)spread[m].factor[k];
@@ -331,7 +333,7 @@ static void find_needs(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *s
 /* The innermost mesh of more than one instance. */
 static void find_axes(const tf_c_ops *s, tf_c_op *o, const tf_c_spread *spread) {
   o->lanes[0] = o->lanes[1] = 1;
-  for (int l = o->floor; l >= o->top; l--) {
+  for (int l = o->unit_level; l >= o->top; l--) {
     const int64_t *mesh = mesh_below(s, o, l);
     if (mesh[0] * mesh[1] <= 1) continue;
     for (int k = 0; k < spread[l].n; k++)
@@ -353,7 +355,7 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
   tf_chain chain;
   tf_c_problem p;
   double least = INFINITY, cost;
-  int cut[TF_C_LOOPS] = {0}, group[TF_C_LOOPS], turn[5], n = 0;
+  int cut[TF_C_LOOPS] = {0}, group[TF_C_LOOPS], permutation[5], n = 0;
   spread_all(s, o, spread, left);
   if (!make_problem(s, o, spread, &chain, &p)) return;
   find_needs(s, o, spread, &p);
@@ -367,9 +369,9 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
   p.reloads = true;
   for (int i = 0; i < n; i++)
     p.pin[cut[i]] = group[i] < 0;
-  for (int k = 0; tf_c_permutation(n_groups, k, turn); k++) {
+  for (int k = 0; tf_c_permutation(n_groups, k, permutation); k++) {
     tf_c_tiles real, whole;
-    set_order(&p, cut, n, group, turn, n_groups);
+    set_order(&p, cut, n, group, permutation, n_groups);
     o->orders++;
     for (int way = 0; way < 2; way++) {
       if (way)
@@ -379,7 +381,7 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
       else if (!tf_c_solve(&p, &real, &cost) || !tf_c_round(&p, &real, &whole))
         continue;
       if (!fits(&p, &whole)) continue;
-      double here = weigh(s, o, &p, &whole);
+      double here = cost_of(s, o, &p, &whole);
       if (o->found && here >= least * (1 - 1e-12)) continue;
       least = here;
       o->found = true;
@@ -402,14 +404,14 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   for (int i = 0; i < s->n; i++)
     if (s->list[i].op == op && s->list[i].top == top && !memcmp(s->list[i].len, len, bytes))
       return &s->list[i];
-  if (s->n == TF_C_MEMO) s->n = 0; /* full: empties the memo */
+  if (s->n == TF_C_MEMO) s->n = 0; /* full: empty the cache */
   tf_c_op *o = &s->list[s->n++];
   memset(o, 0, sizeof *o);
   o->op = op;
   o->top = top;
-  o->floor = tf_c_floor(s->arch, s->wl, op);
+  o->unit_level = tf_c_unit_level(s->arch, s->wl, op);
   memcpy(o->len, len, bytes);
-  if (o->floor - top < TF_C_LEVELS && o->floor >= top) solve(s, o);
+  if (o->unit_level - top < TF_C_LEVELS && o->unit_level >= top) solve(s, o);
   s->orders += o->orders;
   return o;
 }
@@ -430,7 +432,7 @@ int tf_c_put(tf_build *b, int parent, int level, const tf_c_tile *t) {
 }
 
 void tf_c_put_op(tf_build *b, int parent, const tf_c_op *o) {
-  for (int m = o->top; m <= o->floor; m++)
+  for (int m = o->top; m <= o->unit_level; m++)
     parent = tf_c_put(b, parent, m, &o->tile[m]);
   tf_build_op(b, parent, o->op);
 }

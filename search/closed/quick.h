@@ -1,5 +1,5 @@
-/* A workload in which the padding of inputs is part of the tensor.  The closed form's formulas know
- * no borders; what it finds is evaluated on the original. */
+/* A workload in which the padding of inputs is part of the tensor, as the closed form knows no
+ * borders; the mapping found is evaluated on the original. */
 #ifndef SEARCH_CLOSED_QUICK_H
 #define SEARCH_CLOSED_QUICK_H
 #include "base/arena.h"

@@ -108,7 +108,7 @@ void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
   tf_trips_begin(t);
   memcpy(s->left, t->len, (size_t)t->n_slots * sizeof *s->left);
   for (int i = 0; i < t->space.n; i++) {
-    const tf_decision *d = &t->at[i];
+    const tf_decision *d = &t->decision[i];
     int op = w->loop_op[d->loop];
     if (op >= 0) {
       tf_trips_enter(t, i);

@@ -541,7 +541,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
-  if (v->shapes && v->o->exportable) tf_shapes_keep_apart(v->shapes);
+  if (v->shapes && v->o->exportable) tf_shapes_one_side(v->shapes);
   bool opened = v->shapes && open_starts(v);
   if (v->shapes && !opened) tf_out_of_memory(d);
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;

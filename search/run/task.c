@@ -243,7 +243,7 @@ static int32_t *hints_for(const work *w) {
   const tf_hint *hints = own ? like->hints : m->hints;
   int n = own ? like->n_hints : m->n_hints;
   for (int i = 0; hint && i < w->trips->space.n; i++) {
-    const tf_decision *d = &w->trips->at[i];
+    const tf_decision *d = &w->trips->decision[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
     else if (has_start(w))
@@ -540,7 +540,7 @@ static void finish(work *w) {
   t->failed |= !t->hints;
   for (int i = 0; t->hints && i < w->trips->space.n; i++)
     t->hints[t->n_hints++] =
-        (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
+        (tf_hint){w->trips->decision[i].key, (int32_t)t->best[0].trips[w->trips->decision[i].loop]};
   if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
 }
 

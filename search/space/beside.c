@@ -1,5 +1,5 @@
-/* Branches that run at once share meshes: each should take about the part that its points are of
- * all.  The mesh is cut along its longer side.  These are guesses; any counts that fit are in the
+/* Divides a mesh among branches that run at once: each should get about its share of all points.
+ * The mesh is cut along its longer side.  The shares are heuristics: any counts that fit are in the
  * space. */
 #include "search/space/build.h"
 
@@ -57,12 +57,12 @@ int32_t tf_space_share(const tf_facts *f, const tf_decision *d) {
   return share > 0 ? share : 1;
 }
 
-/* Instances of the mesh that the counts below node n, on the way to op o, take. */
+/* Instances of the mesh that the counts below node n take on the way to op o. */
 static double taken_by(const tf_trips *t, const int32_t *row, mesh m, int n, int o) {
   const tf_node *nodes = t->tree->nodes;
   double area = 1;
   for (int i = 0; i < t->space.n; i++) {
-    const tf_decision *d = &t->at[i];
+    const tf_decision *d = &t->decision[i];
     if (d->axis != TF_TEMPORAL && row[i] > 1 && nodes[d->node].level == m.level &&
         tf_is_above(t->facts, n, d->node) && tf_op_below(t->facts, o, d->node))
       area *= row[i];
@@ -70,7 +70,7 @@ static double taken_by(const tf_trips *t, const int32_t *row, mesh m, int n, int
   return area;
 }
 
-/* And by all children of node n at once. */
+/* The same, for all children of node n together. */
 static double taken_below(const tf_trips *t, const int32_t *row, mesh m, int n) {
   const tf_facts *f = t->facts;
   const tf_node *node = &t->tree->nodes[n];
@@ -87,8 +87,8 @@ static double taken_below(const tf_trips *t, const int32_t *row, mesh m, int n) 
   return sum;
 }
 
-/* Whether the counts below some scope around decision d take more than all of the mesh. */
-static bool is_crowded(const tf_trips *t, const int32_t *row, const tf_decision *d) {
+/* Whether the counts below some scope around decision d exceed the mesh. */
+static bool exceeds_mesh(const tf_trips *t, const int32_t *row, const tf_decision *d) {
   const tf_node *nodes = t->tree->nodes;
   const mesh m = mesh_of(t->facts, nodes[d->node].level, d->op);
   const double all = (double)tf_space_mesh(t->facts, d->node, TF_SPATIAL_X) *
@@ -101,8 +101,8 @@ static bool is_crowded(const tf_trips *t, const int32_t *row, const tf_decision 
 
 void tf_trips_make_room(const tf_trips *t, int32_t *row) {
   for (int i = 0; i < t->space.n; i++) {
-    const tf_decision *d = &t->at[i];
-    if (d->axis == TF_TEMPORAL || d->share >= d->mesh || row[i] < 2 || !is_crowded(t, row, d))
+    const tf_decision *d = &t->decision[i];
+    if (d->axis == TF_TEMPORAL || d->share >= d->mesh || row[i] < 2 || !exceeds_mesh(t, row, d))
       continue;
     const int64_t used = tf_space_used(d, row);
     const int64_t most = used < d->share ? d->share / used : 1;

@@ -1,4 +1,4 @@
-/* What the files that build a tf_trips share. */
+/* Shared by the files that build a tf_trips. */
 #ifndef SEARCH_SPACE_BUILD_H
 #define SEARCH_SPACE_BUILD_H
 #include "model/tree/facts.h"
@@ -19,7 +19,7 @@ static inline void *tf_space_array(tf_space_build *b, size_t n, size_t size) {
   return p;
 }
 
-/* Of a, so many parts of b, 0 < b: rounded up. */
+/* a / b, b > 0, rounded up. */
 static inline int32_t tf_space_parts(int32_t a, int32_t b) {
   return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
 }
@@ -32,20 +32,20 @@ static inline int tf_slot_of(const tf_facts *f, int o, int dim) {
 /* The instances of memory or units that the spatial loops of Tile n can fill along an axis. */
 int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis);
 
-/* The unit that runs op o: the first in the file that can and stands at or below every Tile above
+/* The unit that runs op o: the first in the file that can, and that is at or below every Tile above
  * the op; -1: none. */
 int tf_space_unit(const tf_facts *f, int o);
-/* Instances that the counts above decision d on its mesh take together; unknown ones: one each. */
+/* Instances that the counts above decision d on its mesh take together; unknown counts as one. */
 static inline int64_t tf_space_used(const tf_decision *d, const int32_t *row) {
   int64_t used = 1;
   for (int k = 0; k < d->n_before; k++)
     used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
   return used;
 }
-/* beside.c: the instances along the axis of decision d that its branch should take where other
- * branches, which run at once, need some of the same. */
+/* beside.c: the instances along the axis of decision d that its branch should take, if other
+ * branches run at once on the same mesh. */
 int32_t tf_space_share(const tf_facts *f, const tf_decision *d);
-/* beside.c: makes counts that no mesh has room for smaller, where branches run at once. */
+/* beside.c: reduces counts that exceed a mesh, where branches run at once. */
 void tf_trips_make_room(const tf_trips *t, int32_t *row);
 
 /* Fills the `infer` of decision i with the lengths that are inferred on entering scope s. */
@@ -57,23 +57,23 @@ void tf_trips_complete(const tf_space *s, int32_t *row);
 void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
 /* Prepares what cover.c needs; call it once all decisions are there. */
 void tf_space_cover(tf_space_build *b);
-/* Evaluates the rule at a partial choice, with loops at their start: decisions before `from` as
- * chosen, then written counts, open ones as 1; lengths of ops that are known before it keep what is
- * left to split as their rest.  Fills `steps` and `bound`.  False where a product passes 2^62. */
+/* Evaluates the rule of cover for a partial choice, with loops at their start: decisions before
+ * `from` as chosen, then written counts, open ones as 1; of known lengths, what is left to split is
+ * their rest.  Fills `steps` and `bound`.  False where a product exceeds 2^62. */
 bool tf_trips_probe(tf_trips *t, int from);
-/* Infers, by the rule of cover, the lengths that are due before decision i. */
+/* Infers, by the rule of cover, the lengths that decision i needs. */
 void tf_trips_measure(tf_trips *t, int i);
-/* Gives decision i its count, and notes whether only the rule of cover can tell that the loops to
- * come cover every range. */
+/* Gives decision i its count, and notes whether only the rule of cover can decide if the remaining
+ * loops cover every range. */
 void tf_trips_choose(tf_trips *t, int i, int32_t trip);
-/* Whether they still can, decision i being the last one taken. */
+/* Whether they can, decision i being the last one taken. */
 bool tf_trips_covers(tf_trips *t, int i);
-/* Implements `instead` of tf_space_kind: the next count that divides, or the last before it; else
- * any that covers. */
+/* Implements `instead` of tf_space_kind: the next count that divides, or the last one before it;
+ * else any that covers. */
 int32_t tf_trips_instead(tf_space *s, int i, const int32_t *domain, int n, int32_t choice);
-/* Keeps of the n choices of decision i those after which the loops can still cover every range;
+/* Keeps those of the n choices of decision i after which the loops can still cover every range;
  * returns how many. */
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n);
-/* Fills `fits` of every decision: the capacities that its choice may exceed. */
+/* Fills `fits` of every decision: the capacity checks that its choice may violate. */
 void tf_space_checks(tf_space_build *b);
 #endif

@@ -1,5 +1,5 @@
-/* Capacity: the least that an m-tile must hold, given the choices so far, and which later decisions
- * can still lower it. */
+/* Capacity: the least size of an m-tile given the choices so far, and which later decisions can
+ * still reduce it. */
 #include <string.h>
 
 #include "search/space/build.h"
@@ -21,7 +21,7 @@ static int entry_of(maker *m, int slot, int limit) {
 }
 
 /* The slot whose length at node n decides the range of a dim of op o: its own where the op leads,
- * else that of a reader whose index is the dim alone.  -1: the range depends on more than one
+ * else that of a reader whose index is this dim alone.  -1: the range depends on more than one
  * length. */
 static int resolve(const tf_facts *f, int n, int o, int dim) {
   for (int depth = 0; depth <= f->wl->n_ops; depth++) {
@@ -74,8 +74,8 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
   m->boxes[m->check.n_boxes++] = (tf_sbox){z->rank, ranks, bits};
 }
 
-/* An op below node n that touches z (one that leads, if there is any), and by which read (-1: as
- * its output). */
+/* An op below node n that touches z (a leading one, if there is any), and by which read (-1: as its
+ * output). */
 static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
   bool found = false;
   for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
@@ -91,7 +91,7 @@ static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
   return found;
 }
 
-/* Adds what the Tile's memory holds, or, unless part is NULL, a part of it. */
+/* Adds what the Tile's memory holds, or, unless part is NULL, what a part of it holds. */
 static void add_boxes(maker *m, int tile, const tf_mem_part *part) {
   const tf_facts *f = m->b->f;
   const tf_node *t = &f->tree->nodes[tile];
@@ -130,10 +130,10 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
   for (int k = 0; k < m->n_on; k++) {
     int j = m->on[k];
     bool counts = j > i && m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) &&
-                  divides(&t->at[j], slot);
+                  divides(&t->decision[j], slot);
     if (!counts) continue;
-    if (t->at[j].trip == 0) return 0;
-    if (fixed < INT32_MAX) fixed *= t->at[j].trip;
+    if (t->decision[j].trip == 0) return 0;
+    if (fixed < INT32_MAX) fixed *= t->decision[j].trip;
   }
   return fixed > INT32_MAX ? INT32_MAX : (int32_t)fixed;
 }
@@ -148,19 +148,18 @@ typedef struct {
   int n, room;
 } fits;
 
-/* Whether the check can say no more at a decision than at the one before: no entry's least length
- * has become known since.  divide: what is left of each entry, then and now. */
-static bool says_no_more(const tf_scheck *check, const int32_t *then, const int32_t *now) {
+/* Whether the check gives the same result as at the decision before: no entry's least length has
+ * become known since.  divide: what is left of each entry, before and now. */
+static bool is_same_result(const tf_scheck *check, const int32_t *then, const int32_t *now) {
   for (int e = 0; e < check->n_slots; e++)
     if (now[e] && !then[e]) return false;
   return true;
 }
 
-/* Notes the capacity check for decision i, if its loop divides a length of the check and it may say
- * more than before.
- */
+/* Adds the capacity check to decision i, if its loop divides a length of the check and the result
+ * may be new. */
 static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
-  const tf_decision *d = &m->b->t->at[i];
+  const tf_decision *d = &m->b->t->decision[i];
   bool concerned = false;
   for (int e = 0; e < check->n_slots; e++)
     concerned |= m->b->node[i] < m->limits[e] &&
@@ -174,7 +173,7 @@ static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
     own[e] = divide[e] && divides(d, check->slots[e]);
   }
   const tf_sfit *last = list->n ? &list->list[list->n - 1].fit : NULL;
-  if (last && last->check == check && says_no_more(check, last->divide, divide)) return;
+  if (last && last->check == check && is_same_result(check, last->divide, divide)) return;
   if (list->n == list->room) {
     int room = list->room ? 2 * list->room : 256;
     found *more = tf_space_array(m->b, (size_t)room, sizeof *more);
@@ -226,7 +225,7 @@ static size_t most_terms(const tf_facts *f, int tile, size_t *boxes) {
   return terms;
 }
 
-/* Checks what the Tile's memory, or a part of it, has room for. */
+/* Makes the check of the capacity of a Tile's memory, or of a part of it. */
 static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fits *list) {
   const tf_facts *f = b->f;
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
@@ -249,9 +248,9 @@ static void check_tile(tf_space_build *b, int tile, const tf_mem_part *part, fit
     add_fit(&m, check, m.on[k], list);
 }
 
-/* Gives each decision the capacities found for it, Tile by Tile. */
-static void hand_out_fits(tf_space_build *b, const fits *list) {
-  tf_decision *at = b->t->at;
+/* Gives each decision the checks found for it, Tile by Tile. */
+static void distribute_fits(tf_space_build *b, const fits *list) {
+  tf_decision *at = b->t->decision;
   tf_sfit **next = tf_space_array(b, (size_t)b->t->space.n, sizeof *next);
   tf_sfit *all = tf_space_array(b, (size_t)list->n, sizeof *all);
   if (b->bad) return;
@@ -272,5 +271,5 @@ void tf_space_checks(tf_space_build *b) {
     for (int i = 0; i < parts->n && !b->bad; i++)
       check_tile(b, n, &parts->list[i], &list);
   }
-  if (!b->bad) hand_out_fits(b, &list);
+  if (!b->bad) distribute_fits(b, &list);
 }

@@ -1,8 +1,8 @@
-/* Which choices keep the rule of cover (model/tree/cover.h).  A producer's loops are decided before
- * the loops that its readers have inside the same scope.  Its range is sized as if the readers'
- * later steps divided exactly.  A reader's count that does not divide makes its first step longer;
- * then the rule itself is asked whether the producer's loops still cover what is read, with all
- * that is left to split taken as one more loop at each leaf. */
+/* Decides which choices satisfy the rule of cover (model/tree/cover.h).  A producer's loops are
+ * decided before the loops that its readers have inside the same scope, so its range is sized as if
+ * the readers' later counts divided exactly.  A reader's count that does not divide makes its first
+ * step longer; then the rule is evaluated, with what is left to split as one more loop at each
+ * leaf, to see whether the producer's loops still cover what is read. */
 #include "model/tree/cover.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "search/space/build.h"
 #include "search/space/probe.h"
 
-/* ---- once a tree ----------------------------------------------------------------------------- */
+/* ---- once per tree --------------------------------------------------------------------------- */
 /* Whether the index begins at 0, given which dims begin at 0. */
 static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
   bool yes = x->c == 0;
@@ -20,8 +20,8 @@ static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_ind
   return yes;
 }
 
-/* Whether several reads of rank k of op o's output move unlike each other, so that the box around
- * all of them is longer than the longest of them. */
+/* Whether several reads of rank k of op o's output move differently, so that their hull is longer
+ * than the longest of them. */
 static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   const tf_workload *wl = f->wl;
   const tf_index *first = NULL;
@@ -37,8 +37,8 @@ static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   return n > 1 && (odd || !all_at_0);
 }
 
-/* Whether some range must be computed by the rule of cover itself: readers that differ, or written
- * counts that may overshoot. */
+/* Whether some range must be computed by the rule of cover itself: readers differ, or written
+ * counts may overshoot. */
 static bool needs_rule(tf_space_build *b) {
   const tf_facts *f = b->f;
   bool odd = false, *zero = tf_arena_array(b->t->arena, (size_t)f->n_dims + 1, sizeof *zero);
@@ -55,13 +55,13 @@ static bool needs_rule(tf_space_build *b) {
     }
   }
   for (int i = 0; i < b->t->space.n; i++)
-    odd |= b->t->at[i].watched && b->t->at[i].trip > 1;
+    odd |= b->t->decision[i].affects_producer && b->t->decision[i].trip > 1;
   return odd;
 }
 
-/* Whether a scope above Tile n has an op below it that produces for another, so that the Tile's
- * counts affect a producer's range. */
-static bool is_watched(const tf_facts *f, int n) {
+/* Whether a scope above Tile n has a producer for another op below it, so that the Tile's counts
+ * affect the producer's range. */
+static bool affects_producer(const tf_facts *f, int n) {
   for (int up = n; up >= 0; up = f->tree->nodes[up].parent)
     for (int k = f->leaf_from[up]; f->tree->nodes[up].kind == TF_SCOPE && k < f->leaf_end[up]; k++)
       if (!tf_leads(f, f->leaf_op[k], up)) return true;
@@ -82,15 +82,15 @@ void tf_space_cover(tf_space_build *b) {
   b->bad |=
       !t->cover || !t->rest || !t->probe || !t->product || !t->tried || !t->steps || !t->bound;
   for (int i = 0; i < t->space.n && !b->bad; i++)
-    t->at[i].watched = is_watched(f, b->node[i]);
+    t->decision[i].affects_producer = affects_producer(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
-    t->tail |= t->known[o] == INT32_MAX;
-  if (!b->bad) t->odd = needs_rule(b);
-  if (!b->bad) t->fast = tf_probe_new(b);
+    t->late_range |= t->known[o] == INT32_MAX;
+  if (!b->bad) t->by_rule = needs_rule(b);
+  if (!b->bad) t->program = tf_probe_new(b);
 }
 
 /* ---- during a walk --------------------------------------------------------------------------- */
-/* The same by the rule of cover itself. */
+/* tf_trips_probe, by walking the tree. */
 static void walk_tree(tf_trips *t) {
   tf_cover_begin(t->cover, t->probe, t->rest);
   for (int s = 0; s < t->n_slots; s++) {
@@ -108,7 +108,7 @@ bool tf_trips_probe(tf_trips *t, int from) {
   for (int s = 0; s < t->n_slots; s++)
     t->product[s] = (double)t->rest[s];
   for (int i = 0; i < t->space.n; i++) {
-    const tf_decision *d = &t->at[i];
+    const tf_decision *d = &t->decision[i];
     t->probe[d->loop] = i < from ? t->space.chosen[i] : d->trip ? d->trip : 1;
     for (int k = 0; k < d->n_slots; k++) {
       int64_t *rest = &t->rest[d->slots[k]];
@@ -119,8 +119,8 @@ bool tf_trips_probe(tf_trips *t, int from) {
   for (int s = 0; s < t->n_slots; s++)
     most = t->product[s] > most ? t->product[s] : most;
   if (most > 0x1p62) return false;
-  if (t->fast && tf_probe_can(t->fast, most))
-    tf_probe_run(t->fast, t);
+  if (t->program && tf_probe_can(t->program, most))
+    tf_probe_run(t->program, t);
   else
     walk_tree(t);
   return true;
@@ -141,14 +141,15 @@ static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
   return true;
 }
 
-/* Whether only the rule can tell that the choice covers. */
+/* Whether only the rule can decide if the choice covers. */
 static bool is_doubtful(const tf_trips *t, int i, int32_t trip) {
-  const tf_decision *d = &t->at[i];
-  return (t->tail && i + 1 == t->space.n) || (d->watched && !d->trip && !divides(t, d, trip));
+  const tf_decision *d = &t->decision[i];
+  return (t->late_range && i + 1 == t->space.n) ||
+         (d->affects_producer && !d->trip && !divides(t, d, trip));
 }
 
 void tf_trips_choose(tf_trips *t, int i, int32_t trip) {
-  const tf_decision *d = &t->at[i];
+  const tf_decision *d = &t->decision[i];
   t->doubtful = is_doubtful(t, i, trip);
   t->space.chosen[i] = trip;
   t->trips[d->loop] = trip;
@@ -156,7 +157,7 @@ void tf_trips_choose(tf_trips *t, int i, int32_t trip) {
     t->len[d->slots[k]] = tf_space_parts(t->len[d->slots[k]], trip);
 }
 
-/* Whether the ranges that are known are still covered once decision i is taken. */
+/* Whether the known ranges are still covered once decision i is taken. */
 static bool still_covers(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
   bool ok = tf_trips_probe(t, i + 1);
@@ -170,7 +171,7 @@ static bool still_covers(tf_trips *t, int i) {
 
 bool tf_trips_covers(tf_trips *t, int i) { return i < 0 || !t->doubtful || still_covers(t, i); }
 
-/* Whether they would be with another choice. */
+/* Whether they would be covered with another choice. */
 static bool would_cover(tf_trips *t, int i, int32_t trip) {
   if (!is_doubtful(t, i, trip)) return true;
   memcpy(t->tried, t->len, (size_t)t->n_slots * sizeof *t->len);

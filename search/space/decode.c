@@ -1,4 +1,4 @@
-/* Genes to the nodes of a mapping, which is checked like a user's. */
+/* Decodes genes to the nodes of a mapping, which is then checked like a user's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int gene(writer *w, int i) {
   return w->genes[i];
 }
 
-/* ---- who leads -------------------------------------------------------------------------- */
+/* ---- leading ops ------------------------------------------------------------------------ */
 static bool leads(const writer *w, const group *g, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   for (int i = 0; i < z->n_consumers; i++)
@@ -56,7 +56,7 @@ static bool leads(const writer *w, const group *g, int o) {
   return true;
 }
 
-/* 0: no loop on the dim may stand above the group; 1: one may; 2: one may if the reductions are
+/* 0: no loop on the dim may be above the group; 1: one may; 2: one may if the reductions are
  * streamed. */
 static int allowed(const writer *w, const group *g, int dim) {
   int answer = 1;
@@ -93,7 +93,7 @@ static int64_t mesh_of(const writer *w, const group *g, int level, int axis) {
   for (int i = 0; i < g->n; i++) {
     const tf_column *c = &w->s->columns[g->ops[i]];
     int64_t m =
-        c->floor <= level ? a->units[c->unit].mesh[axis] : a->memories[level + 1].mesh[axis];
+        c->unit_level <= level ? a->units[c->unit].mesh[axis] : a->memories[level + 1].mesh[axis];
     if (m < least) least = m;
   }
   return least;
@@ -116,9 +116,9 @@ static double words_with(const writer *w, const tf_op *op, const tf_index *index
   return words;
 }
 
-/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would
- * overflow it whatever else is chosen.  Then the loop is left out. */
-static bool useless(const writer *w, const group *g, int level, int dim) {
+/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would exceed
+ * its capacity whatever else is chosen.  Then the loop is omitted. */
+static bool exceeds_capacity(const writer *w, const group *g, int level, int dim) {
   const tf_memory *m = &w->s->arch->memories[level];
   if (g->n > 1 || m->capacity_words < 0 || w->strip != 0) return false;
   const tf_op *op = &w->s->wl->ops[g->ops[0]];
@@ -130,7 +130,7 @@ static bool useless(const writer *w, const group *g, int level, int dim) {
     for (int q = 0; q < r; q++)
       twice |= op->reads[q].tensor == z;
     if (twice || w->genes[w->s->bypass[z * w->s->arch->n_memories + level]]) continue;
-    if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].floor)
+    if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].unit_level)
       continue; /* its home may be this memory */
     bits +=
         copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
@@ -145,7 +145,7 @@ static int order_of(writer *w, const group *g, const tile *t, int *order) {
   for (int i = 0; i < op->n_dims && n < 256; i++) {
     int d = op->dims[i], kind = allowed(w, g, d);
     bool may = kind == 1 || (kind == 2 && t->stream == d);
-    if (w->s->wl->dims[d].extent == 1 || !may || useless(w, g, t->level, d)) continue;
+    if (w->s->wl->dims[d].extent == 1 || !may || exceeds_capacity(w, g, t->level, d)) continue;
     int p = kind == 2 ? TF_PRIORITIES : gene(w, *t->first + i), k = n++;
     for (; k > 0 && rank[k - 1] > p; k--) {
       rank[k] = rank[k - 1];
@@ -157,15 +157,15 @@ static int order_of(writer *w, const group *g, const tile *t, int *order) {
   return n;
 }
 
-/* The dims that a Tile spreads so far. */
+/* The dims that a Tile spreads already. */
 typedef struct {
-  int first; /* the one that the side has already; -1: none */
+  int first; /* the one that this axis has already; -1: none */
   int n, dim[4];
 } spreads;
 
 static bool spread_already(const writer *w, const spreads *s, int dim) {
   bool there = dim == s->first;
-  for (int i = 0; i < s->n && w->s->apart; i++)
+  for (int i = 0; i < s->n && w->s->one_side; i++)
     there |= s->dim[i] == dim;
   return there;
 }
@@ -179,7 +179,7 @@ static void put_spread(writer *w, const group *g, const tile *t, int which, spre
   int d = pick ? op->dims[pick - 1] : -1;
   if (which % 2 == 0) s->first = -1;
   bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 &&
-            !spread_already(w, s, d) && !useless(w, g, t->level, d);
+            !spread_already(w, s, d) && !exceeds_capacity(w, g, t->level, d);
   if (which % 2 == 0) s->first = ok ? d : -1;
   if (ok) s->dim[s->n++] = d;
   if (ok) tf_build_loop(w->out, (tf_loop){.dim = d, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
@@ -228,8 +228,7 @@ static int split(writer *w, const group *g, int memory, group *parts) {
       int id = name[g->ops[i]];
       if (done[id]) continue;
       bool ready = true;
-      for (int k = 0; k < g->n;
-           k++) { /* whether all that the part reads is produced by earlier parts */
+      for (int k = 0; k < g->n; k++) { /* all that the part reads is produced by earlier parts? */
         if (name[g->ops[k]] != id) continue;
         const tf_op *op = &wl->ops[g->ops[k]];
         for (int r = 0; r < op->n_reads; r++) {
@@ -249,7 +248,8 @@ static int split(writer *w, const group *g, int memory, group *parts) {
   return n;
 }
 
-/* Gives consecutive parts whose ops run on one kind of unit one name; returns how many names. */
+/* Gives consecutive parts whose ops run on one kind of unit the same name; returns the number of
+ * names. */
 static int runs_of(const writer *w, const group *parts, int n, int *name) {
   int runs = 0, before = -1;
   for (int k = 0; k < n; k++) {
@@ -264,8 +264,8 @@ static int runs_of(const writer *w, const group *parts, int n, int *name) {
   return runs;
 }
 
-/* Whether the scope over g, whose children are named by `name`, is the lowest with the producer and
- * all readers of o's output below it, in different children: their home scope. */
+/* Whether the scope over g, whose children are named by `name`, is the home scope of o's output:
+ * the lowest with the producer and all readers below it, in different children. */
 static bool home_here(const writer *w, const group *g, const int *name, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   bool apart = false;
@@ -276,15 +276,15 @@ static bool home_here(const writer *w, const group *g, const int *name, int o) {
   return apart;
 }
 
-/* The tensors that the scope keeps one memory further in; returns whether there are any. */
+/* Writes the tensors that the scope keeps one memory further in; returns whether there are any. */
 static bool put_keep(writer *w, const group *g, const int *name, int level, bool write) {
   bool begun = false;
   for (int i = 0; level >= 0 && i < g->n; i++) {
     int o = g->ops[i];
     const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
-    bool deep = w->s->columns[o].floor > level && home_here(w, g, name, o);
+    bool deep = w->s->columns[o].unit_level > level && home_here(w, g, name, o);
     for (int c = 0; c < z->n_consumers; c++)
-      deep &= w->s->columns[z->consumers[c]].floor > level;
+      deep &= w->s->columns[z->consumers[c]].unit_level > level;
     if (!deep || w->strip & TF_STRIP_KEEP || !gene(w, w->s->columns[o].keep + 1 + level)) continue;
     if (write) tf_build_keep(w->out, (tf_keep){.tensor = w->s->wl->ops[o].out, .level = level + 1});
     begun = true;
@@ -302,7 +302,7 @@ static void put_stream(writer *w, const group *g, int level, int dim) {
   }
 }
 
-/* The first kind whose children run at once and may read each other. */
+/* The first scope kind whose children run at once and may read each other. */
 static tf_scope feeding(void) {
   int k = 0;
   while (!tf_scope_at((tf_scope)k)->at_once || !tf_scope_at((tf_scope)k)->feeds)
@@ -310,7 +310,7 @@ static tf_scope feeding(void) {
   return (tf_scope)k;
 }
 
-/* Para may not hold a producer and its reader: Pipe is used instead. */
+/* Uses Pipe instead of Para, which must not hold a producer and its reader. */
 static tf_scope kind_of(writer *w, const group *g, const int *name, int level, int owner) {
   tf_scope k = (tf_scope)gene(w, w->s->columns[owner].kind + 1 + level);
   for (int i = 0; !tf_scope_at(k)->feeds && i < g->n; i++) {
@@ -331,10 +331,10 @@ static tile tile_of(const writer *w, const group *g, int level, bool inner) {
   return (tile){level, o, &w->s->columns[o].tile[2 * level + inner], true, -1};
 }
 
-/* Emits what stands below the Tile of a group that is not split at this memory. */
+/* Emits what is below the Tile of a group that is not split at this memory. */
 static void put_below(writer *w, const group *g, int level, int parent) {
   int o = g->ops[0];
-  if (g->n == 1 && w->s->columns[o].floor <= level)
+  if (g->n == 1 && w->s->columns[o].unit_level <= level)
     tf_build_op(w->out, parent, o);
   else
     put_group(w, g, level + 1, parent);
@@ -357,8 +357,7 @@ typedef struct {
   int n;
 } groups;
 
-/* Emits the children of a scope; parts on one kind of unit that follow one another get a scope of
- * their own. */
+/* Emits the children of a scope; consecutive parts on one kind of unit get a scope of their own. */
 static void put_runs(writer *w, groups of, const int *name, int level, int parent, tf_scope kind,
                      bool spread) {
   const group *parts = of.at;

@@ -1,21 +1,20 @@
-/* Genes to groups: which ops share a Tile of which memory. */
+/* Decodes genes to groups: which ops share a Tile of which memory. */
 #include <string.h>
 
 #include "base/bits.h"
 #include "search/space/genes.h"
 
-/* Group b takes the name of group a. */
+/* Joins group b into group a. */
 static void join_groups(int *group, int n, int a, int b) {
   int from = group[b], to = group[a];
   for (int i = 0; i < n; i++)
     if (group[i] == from) group[i] = to;
 }
 
-/* Groups before any are joined, and which groups each reaches. */
+/* Groups before joining, and which groups each reaches. */
 typedef struct {
-  int *name; /* [op] */
-  uint64_t
-      *reach; /* [op * words] of a group: those that depend on it, directly or through others */
+  int *name;       /* [op] */
+  uint64_t *reach; /* [op * words] of a group: groups that depend on it, directly or indirectly */
   size_t words;
 } graph;
 
@@ -50,16 +49,17 @@ static void join_cycles(const tf_shapes *s, int *group, graph *g) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Undoes groups that have an op whose unit stands above this memory: such ops cannot share a Tile
- * of it.  `before`: the groups of the memory further out.  Groups are named by one of their ops;
- * scratch: [ops]. */
-static void keep_apart(const tf_shapes *s, int *group, const int *before, int level, int *scratch) {
+/* Splits groups with an op whose unit is above this memory: such ops cannot share a Tile of it.
+ * `before`: the groups of the memory further out.  Groups are named by one of their ops; scratch:
+ * [ops]. */
+static void split_groups(const tf_shapes *s, int *group, const int *before, int level,
+                         int *scratch) {
   enum { MANY = 1, LOW = 2 };
   int n = s->wl->n_ops;
   memset(scratch, 0, (size_t)n * sizeof *scratch);
   for (int o = 0; o < n; o++) {
     if (o != group[o]) scratch[group[o]] |= MANY;
-    if (s->columns[o].floor < level) scratch[group[o]] |= LOW;
+    if (s->columns[o].unit_level < level) scratch[group[o]] |= LOW;
   }
   for (int o = 0; o < n; o++)
     if (scratch[group[o]] == (MANY | LOW)) group[o] = before[o];
@@ -87,11 +87,11 @@ bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, t
       int to = z->consumers[genes[c->to] % z->n_consumers];
       if (reads) tf_reads_note(reads, c->to);
       if (reads) tf_reads_note(reads, c->level);
-      int top = least(c->floor, s->columns[to].floor);
+      int top = least(c->unit_level, s->columns[to].unit_level);
       if (least(genes[c->level], top + 1) > l) join_groups(g, wl->n_ops, o, to);
     }
     join_cycles(s, g, &known);
-    keep_apart(s, g, out->group[l + 1], l, known.name);
+    split_groups(s, g, out->group[l + 1], l, known.name);
   }
   return true;
 }

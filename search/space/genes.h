@@ -1,12 +1,12 @@
-/* The layout of the genes, and what decoding them shares. */
+/* The layout of the genes, and declarations shared by their decoders. */
 #ifndef SEARCH_SPACE_GENES_H
 #define SEARCH_SPACE_GENES_H
 #include "search/space/shape.h"
 
 enum { TF_MEMORIES_MAX = 16, TF_PRIORITIES = 8, TF_RUN_KINDS = 3 /* no scope, Seq, Shar */ };
 
-/* Bits of what a tree is built without, where the genes ask for it and the tree's rules refuse it.
- */
+/* Features that a tree is built without, as bits: those that the genes ask for and the tree's rules
+ * refuse. */
 enum {
   TF_STRIP_STREAM = 1 << 0,
   TF_STRIP_KEEP = 1 << 1,
@@ -16,14 +16,14 @@ enum {
 
 /* First genes of an op's column. */
 typedef struct {
-  int to;     /* into which of its readers it is fused */
-  int level;  /* 0: apart; 1 + memory: fused in that memory */
+  int to;     /* the reader into which it is fused */
+  int level;  /* 0: not fused; 1 + memory: fused in that memory */
   int kind;   /* [1 + memory] scope of the group that ends with the op */
   int keep;   /* keep: the output stays one memory further in */
   int stream; /* [1 + memory] */
   int run;    /* run: consecutive parts on one kind of unit share a scope */
   int *tile;  /* [2 * memory + inner] per dim a priority, then 4 dims to be spread: x, x, y, y */
-  int unit, floor; /* unit that runs it and the memory above that unit */
+  int unit, unit_level; /* unit that runs it and the memory above that unit */
 } tf_column;
 
 struct tf_shapes {
@@ -31,7 +31,7 @@ struct tf_shapes {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_tree *given; /* the space holds completions of this tree; NULL: all shapes */
-  bool apart;           /* a Tile spreads a dim along one side at most */
+  bool one_side;        /* a Tile spreads a dim along one axis at most */
   int n, room;
   uint8_t *size;
   uint8_t *rare;      /* 1: drawn as 0 most of the time */
@@ -39,7 +39,7 @@ struct tf_shapes {
   int *bypass;        /* [tensor * n_memories + memory] gene */
   int *column;        /* [n] op, or n_ops */
   uint64_t shared; /* dims of the last op on which every producer's output depends: a loop over them
-                      repeats no work */
+                      recomputes nothing */
 };
 
 /* Fills in s->shared.  False if memory ran out. */

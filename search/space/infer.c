@@ -1,4 +1,4 @@
-/* Which lengths follow from others: the ranges of producers below a scope (bounds inference). */
+/* Inference of lengths: the ranges of producers below a scope (bounds inference). */
 #include "model/tree/infer.h"
 #include "search/space/build.h"
 
@@ -33,9 +33,9 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
   }
 }
 
-/* The slot whose length a reduced dim of op o (its i-th) takes, where it is streamed; -1: the dim
- * is whole. */
-static int followed(const tf_facts *f, int scope, int o, int i) {
+/* The slot whose length a reduced dim of op o (its i-th) takes, if it is streamed; -1: the dim is
+ * whole. */
+static int leader_slot(const tf_facts *f, int scope, int o, int i) {
   int dim = f->wl->ops[o].dims[i];
   const tf_range_from from = tf_range_source(f, o, dim, scope);
   if (from.rule != TF_BY_LEADER) return -1;
@@ -53,13 +53,13 @@ static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *
     if (i < op->n_out_dims)
       by_readers(b, s, scope, o, i);
     else
-      s->copy = followed(b->f, scope, o, i);
+      s->copy = leader_slot(b->f, scope, o, i);
   }
 }
 
 void tf_space_infer(tf_space_build *b, int scope, int i) {
   const tf_facts *f = b->f;
-  tf_decision *d = &b->t->at[i];
+  tf_decision *d = &b->t->decision[i];
   int n = d->n_infer, more = 0;
   for (int k = f->leaf_from[scope]; k < f->leaf_end[scope]; k++)
     more += f->wl->ops[f->leaf_op[k]].n_dims;

@@ -1,4 +1,4 @@
-/* Which mesh of memories or units the loops of a Tile fill. */
+/* The mesh of memories or units that a Tile's loops spread over. */
 #include "search/space/build.h"
 
 int tf_space_unit(const tf_facts *f, int o) {

@@ -1,5 +1,5 @@
 /* The completions of a given mapping with open parts.  An open scope has a gene for its kind; n
- * loops in open order have n - 1 genes: each selects the next loop from those left. */
+ * loops in open order have n - 1 genes, each of which selects the next loop from those left. */
 #include <stdlib.h>
 #include <string.h>
 

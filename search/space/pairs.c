@@ -4,7 +4,7 @@
 #include "model/tree/build.h"
 #include "search/common/ops.h"
 
-/* The op that stands alone below the node; -1: there are several. */
+/* The only op below the node; -1: there are several. */
 static int only_op(const tf_tree *t, int node) {
   int op = -1, n = 0;
   for (int i = node; i < t->nodes[node].end; i++)
@@ -41,8 +41,8 @@ static void put_op(tf_build *b, const tf_tree *t, int o, int parent) {
   tf_build_op(b, parent, o);
 }
 
-/* Loops over what the second op makes stand outside of those over what it sums.  What both read
- * stays from run to run. */
+/* Loops over what the second op makes are outside of those over what it sums; what both read stays
+ * from run to run. */
 static void put_pair(tf_build *b, const tf_tree *t, int first, int second) {
   const tf_op *last = &t->workload->ops[second];
   const int z = t->workload->ops[first].out;
@@ -61,8 +61,8 @@ static bool lies_below(const tf_tree *t, int o) {
   return u >= 0 && t->arch->units[u].below >= 1;
 }
 
-/* The tree's nodes before and behind those of the pair; `by`: how many fewer the latter's numbers
- * are. */
+/* Copies the tree's nodes before and after those of the pair; by: how much lower the numbers of the
+ * latter become. */
 static void put_others(tf_build *b, const tf_tree *t, int from, int to, int by) {
   for (int n = from; n < to; n++) {
     tf_node like = t->nodes[n];

@@ -1,13 +1,12 @@
-/* Mappings in which ops run one after the other, and two of them that follow each other are to be
- * fused. */
+/* Fusion of two consecutive ops in a mapping that runs ops one after another. */
 #ifndef SEARCH_SPACE_PAIRS_H
 #define SEARCH_SPACE_PAIRS_H
 #include "tileflow/tree.h"
 
 /* The tree with the child of its root at `node`, and the next one, below one Tile of the outermost
- * memory: memory 1 keeps what the first one's op makes and the second one's alone reads.  All loops
- * of the two are open, the others stay.  NULL: the root is no Seq or Shar, a child holds several
- * ops, what the first makes is read elsewhere or not by the second, the rules of trees refuse it,
- * or memory ran out. */
+ * memory: memory 1 keeps what the first one's op makes and only the second one's reads.  All loops
+ * of the two are open, the other loops stay.  NULL: the root is no Seq or Shar, a child holds
+ * several ops, the result of the first is read elsewhere or not by the second, a rule refuses the
+ * tree, or memory ran out. */
 tf_tree *tf_pairs_fused(const tf_tree *t, int node);
 #endif

@@ -6,17 +6,17 @@
 #include "search/common/ops.h"
 
 enum { PARTS = 4, OPS = 16, DIMS = 64 };
-/* Of each way to cut there are two: what ops make is held wherever Tiles stand; or it goes past the
- * innermost memory, and what leaves the workload past memory 1, too. */
+/* Each partition has two variants: tensors are held in every memory that has Tiles; or
+ * intermediates bypass the innermost memory, and outputs of the workload memory 1, too. */
 enum { PASTS = 2 };
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   int n_parts, part[PARTS + 1]; /* part p: ops part[p] .. part[p + 1] - 1 in topological order */
-  int home[OPS];                /* [place in the order] phase of the op */
+  int home[OPS];                /* [place in the order] the op's phase */
   bool past;
-  uint64_t apart; /* dims that move every tensor of every op */
+  uint64_t dims_that_move_all; /* dims that move every tensor of every op */
   tf_build *out;
 } phases;
 
@@ -48,16 +48,16 @@ static bool find_parts(phases *p) {
   return p->n_parts > 1;
 }
 
-/* Whether parts that run together take turns on the same units. */
-static bool takes_turns(const phases *p, int first) {
+/* Whether parts that run together share the same units in turn. */
+static bool shares_units(const phases *p, int first) {
   const tf_workload *wl = p->wl;
   const int k = p->part[first];
   return tf_ops_unit(p->arch, wl, wl->topo[k]) ==
          tf_ops_unit(p->arch, wl, wl->topo[p->part[first + 1]]);
 }
 
-/* The dims that all ops from one to before another share: loops over them may stand above all, and
- * repeat nothing. */
+/* The dims that all ops from one to before another share: loops over them may be above all of
+ * these, and recompute nothing. */
 static uint64_t shared_by(const phases *p, int from, int to) {
   uint64_t moves[OPS] = {0}, all = ~UINT64_C(0);
   for (int k = to - 1; k >= from; k--) {
@@ -79,7 +79,7 @@ static uint64_t shared_by(const phases *p, int from, int to) {
   return all;
 }
 
-static uint64_t apart(const phases *p) {
+static uint64_t dims_that_move_all(const phases *p) {
   uint64_t all = ~UINT64_C(0);
   for (int k = 0; k < p->wl->n_ops; k++)
     for (int r = -1; r < op_at(p, k)->n_reads; r++) {
@@ -96,8 +96,8 @@ static uint64_t apart(const phases *p) {
 }
 
 /* ---- Tiles ---------------------------------------------------------------------------------- */
-/* Tiles of memories inside of the outermost have no loops over dims that move everything: nothing
- * is used again. */
+/* Tiles inside of the outermost memory have no loops over dims that move everything: there is no
+ * reuse. */
 static void open_loop(const phases *p, int dim, tf_axis axis) {
   if (p->wl->dims[dim].extent > 1) tf_build_loop(p->out, (tf_loop){.dim = dim, .axis = axis});
 }
@@ -110,11 +110,11 @@ static void open_loops(const phases *p, uint64_t dims, tf_axis axis) {
 static void spread(const phases *p, const tf_op *op, const int64_t mesh[2]) {
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < op->n_dims && mesh[a] > 1; i++)
-      if (!tf_ops_window(p->wl, op->dims[i]) && !(p->apart >> op->dims[i] & 1))
+      if (!tf_ops_window(p->wl, op->dims[i]) && !(p->dims_that_move_all >> op->dims[i] & 1))
         open_loop(p, op->dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
-/* The longest dim of some over all instances. */
+/* Spreads the longest of some dims over all instances. */
 static void fill(const phases *p, uint64_t among, const int64_t mesh[2]) {
   int longest = -1;
   for (int d = 0; d < p->wl->n_dims; d++)
@@ -127,8 +127,8 @@ static void fill(const phases *p, uint64_t among, const int64_t mesh[2]) {
           (tf_loop){.dim = longest, .axis = a ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = mesh[a]});
 }
 
-/* The op's own Tiles from a memory on.  In those between, the last dim of what it makes stands
- * outside of the others, too. */
+/* Writes the op's own Tiles from a memory on.  In those between, the last output dim is outside of
+ * the others, too. */
 static void put_op(const phases *p, int k, int parent, int from) {
   const tf_op *op = op_at(p, k);
   const int to = floor_at(p, k);
@@ -138,7 +138,7 @@ static void put_op(const phases *p, int k, int parent, int from) {
       tf_build_bypass(p->out, (tf_named){.tensor = op->out});
     if (op->n_out_dims && l > 0 && l < to) open_loop(p, op->dims[op->n_out_dims - 1], TF_TEMPORAL);
     for (int i = 0; i < op->n_dims; i++)
-      if (!l || !(p->apart >> op->dims[i] & 1)) open_loop(p, op->dims[i], TF_TEMPORAL);
+      if (!l || !(p->dims_that_move_all >> op->dims[i] & 1)) open_loop(p, op->dims[i], TF_TEMPORAL);
     if (l == to)
       spread(p, op, p->arch->units[tf_ops_unit(p->arch, p->wl, p->wl->topo[k])].mesh);
     else if (l > 0)
@@ -147,7 +147,8 @@ static void put_op(const phases *p, int k, int parent, int from) {
   tf_build_op(p->out, parent, p->wl->topo[k]);
 }
 
-/* Parts side by side below Tiles that they share; `alone`: the Tile above is theirs, too. */
+/* Writes parts side by side below Tiles that they share; `alone`: the Tile above is theirs
+ * alone. */
 static void put_together(const phases *p, int first, int end, int parent, bool alone) {
   const uint64_t shared = shared_by(p, p->part[first], p->part[end]);
   const tf_op *last = op_at(p, p->part[end] - 1);
@@ -155,10 +156,10 @@ static void put_together(const phases *p, int first, int end, int parent, bool a
     parent = tf_build_tile(p->out, parent, l);
     if (l && makes_end(p, last) && p->past)
       tf_build_bypass(p->out, (tf_named){.tensor = last->out});
-    open_loops(p, l ? shared & ~p->apart : shared, TF_TEMPORAL);
+    open_loops(p, l ? shared & ~p->dims_that_move_all : shared, TF_TEMPORAL);
   }
   const int pipe = end - first > 1
-                       ? tf_build_scope(p->out, parent, takes_turns(p, first) ? TF_SEQ : TF_PIPE)
+                       ? tf_build_scope(p->out, parent, shares_units(p, first) ? TF_SEQ : TF_PIPE)
                        : parent;
   for (int i = first; i < end; i++) {
     const int seq = p->part[i + 1] - p->part[i] > 1 ? tf_build_scope(p->out, pipe, TF_SEQ) : pipe;
@@ -167,7 +168,7 @@ static void put_together(const phases *p, int first, int end, int parent, bool a
   }
 }
 
-/* Memory 1 keeps what one phase makes and another reads. */
+/* Memory 1 keeps tensors that one phase makes and another reads. */
 static void keep_between(const phases *p) {
   for (int k = 0; k < p->wl->n_ops; k++) {
     bool passes = false;
@@ -195,7 +196,7 @@ tf_tree *tf_phases_tree(const tf_arch *arch, const tf_workload *wl, int way) {
     for (int k = p.part[i]; k < p.part[i + 1]; k++)
       p.home[k] = phase;
   const uint64_t shared = shared_by(&p, 0, wl->n_ops);
-  p.apart = apart(&p);
+  p.dims_that_move_all = dims_that_move_all(&p);
   int parent = tf_build_tile(p.out, -1, 0);
   open_loops(&p, shared, TF_TEMPORAL);
   fill(&p, shared, arch->memories[1].mesh);

@@ -1,7 +1,7 @@
-/* The rule of cover (model/tree/cover.h) with every loop at its start, as a program that is written
- * once a tree.  It says what tf_cover_begin says, of the same rules (model/tree/infer.h), for walks
- * through trip counts, which ask it of every count that does not divide: no tree is walked, and
- * what no answer depends on is left out.  unit.test_space compares the two. */
+/* The rule of cover (model/tree/cover.h) with every loop at its start, compiled once per tree to a
+ * list of steps.  It gives the results of tf_cover_begin, by the same rules (model/tree/infer.h),
+ * without a walk of the tree and without the parts on which no result depends: walks through trip
+ * counts evaluate it for every count that does not divide.  unit.test_space compares both. */
 #include "search/space/probe.h"
 
 #include <string.h>
@@ -9,24 +9,24 @@
 #include "model/input/dims.h"
 #include "model/tree/range.h"
 
-/* An index that is read, and the lengths that its terms are over. */
+/* An index that is read, and the slots of its terms. */
 typedef struct {
   const tf_index *x;
   const int *slots;
 } index_read;
 
-/* A loop that splits a length: its number, and its position among those on the way down. */
+/* A loop that splits a length: its number, and its depth among the loops above. */
 typedef struct {
   int loop, at;
 } splitter;
 
 typedef struct {
-  enum { SPLIT, COPY, HULL, TELL } kind;
-  int slot;    /* the range that it sets; TELL: the first of `n` that are final */
-  int from;    /* COPY: the range that is taken; SPLIT: where `inner` has the steps further in */
+  enum { SPLIT, COPY, HULL, RESULT } kind;
+  int slot;    /* the range that it sets; RESULT: the first of `n` final ranges */
+  int from;    /* COPY: the source range; SPLIT: where `inner` has the steps further in */
   int n;       /* of reads, loops (outer ones first), or ranges */
   int depth;   /* loops above the node */
-  bool traced; /* later steps ask how far each loop moves the range */
+  bool traced; /* later steps need how far each loop moves the range */
   const index_read *reads;
   const splitter *loops;
 } step;
@@ -40,12 +40,13 @@ struct tf_probe {
   tf_ival *begin; /* [slot] full ranges */
   tf_ival *now;   /* [slot] */
   bool *mixed;    /* [slot] as in tf_shift */
-  int64_t *by; /* [slot][depth] by how many elements a loop moves it; 0: by none, or not traced */
+  int64_t
+      *by; /* [slot][depth] number of elements by which a loop moves it; 0: none, or not traced */
   int64_t *other; /* [depth] */
-  double moves;   /* times products of counts: no shift is larger */
+  double moves;   /* times products of counts: an upper bound of every shift */
 };
 
-/* ---- written once a tree -------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------ */
 static void add_step(tf_space_build *b, tf_probe *p, step s) {
   if (p->n_steps == p->room) {
     const int room = p->room ? 2 * p->room : 64;
@@ -99,18 +100,18 @@ static void add_inferred(tf_space_build *b, tf_probe *p, int o, int n) {
   }
 }
 
-/* Where `inner` has what the loops below Tile n split of a slot; -1: no loop of the Tile splits it.
- */
+/* Where `inner` has the steps of loops below Tile n for a slot; -1: no loop of the Tile splits
+ * it. */
 static int inner_of(const tf_space_build *b, const tf_probe *p, int n, int slot) {
   const tf_trips *t = b->t;
   int of = -1;
   for (int i = b->after_node[n]; i < t->space.n && b->node[i] == n; i++)
-    for (int k = 0; k < t->at[i].n_slots; k++)
-      if (t->at[i].slots[k] == slot) of = p->inner_from[i] + k;
+    for (int k = 0; k < t->decision[i].n_slots; k++)
+      if (t->decision[i].slots[k] == slot) of = p->inner_from[i] + k;
   return of;
 }
 
-/* What the loops of Tile n split of op o, which leads there. */
+/* Adds the splits of op o, which leads at Tile n, by the Tile's loops. */
 static void add_splits(tf_space_build *b, tf_probe *p, int o, int n) {
   const tf_facts *f = b->f;
   const tf_node *node = &f->tree->nodes[n];
@@ -133,24 +134,24 @@ static void add_node(tf_space_build *b, tf_probe *p, int n) {
     const int o = f->leaf_op[k];
     if (!tf_leads(f, o, n)) add_inferred(b, p, o, n);
     if (f->lead[o] == n)
-      add_step(b, p, (step){.kind = TELL, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
+      add_step(b, p, (step){.kind = RESULT, .slot = f->dim_from[o], .n = f->wl->ops[o].n_dims});
   }
   for (int k = f->leaf_from[n]; f->tree->nodes[n].kind == TF_TILE && k < f->leaf_end[n] && !b->bad;
        k++)
     if (tf_leads(f, f->leaf_op[k], n)) add_splits(b, p, f->leaf_op[k], n);
 }
 
-/* Leaves out steps on which no answer depends, from the last one back, and finds whose shifts are
- * asked for. */
+/* Removes steps on which no result depends, from the last one back, and finds which shifts are
+ * needed. */
 static void prune(tf_space_build *b, tf_probe *p) {
   bool *need = tf_space_array(b, (size_t)p->n_slots, sizeof *need),
        *trace = tf_space_array(b, (size_t)p->n_slots, sizeof *trace);
   int left = p->n_steps;
   for (int i = p->n_steps - 1; i >= 0 && !b->bad; i--) {
     step s = p->steps[i];
-    for (int k = 0; s.kind == TELL && k < s.n; k++)
+    for (int k = 0; s.kind == RESULT && k < s.n; k++)
       need[s.slot + k] = true;
-    if (s.kind != TELL) {
+    if (s.kind != RESULT) {
       if (!need[s.slot]) continue;
       s.traced = trace[s.slot] || (s.kind == HULL && s.n > 1);
     }
@@ -165,12 +166,12 @@ static void prune(tf_space_build *b, tf_probe *p) {
   p->n_steps -= left;
 }
 
-/* Numbers the slots of decisions; the depth of every node.  Returns the most loops above one. */
+/* Numbers the slots of decisions, and finds the depth of every node.  Returns the largest depth. */
 static int number(tf_space_build *b, tf_probe *p, int *depth) {
   const tf_tree *tree = b->f->tree;
   int n_inner = 0, most = 0;
   p->inner_from = tf_space_array(b, (size_t)b->t->space.n, sizeof *p->inner_from);
-  for (int i = 0; i < b->t->space.n && !b->bad; n_inner += b->t->at[i++].n_slots)
+  for (int i = 0; i < b->t->space.n && !b->bad; n_inner += b->t->decision[i++].n_slots)
     p->inner_from[i] = n_inner;
   p->inner = tf_space_array(b, (size_t)n_inner, sizeof *p->inner);
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
@@ -208,7 +209,7 @@ tf_probe *tf_probe_new(tf_space_build *b) {
   return b->bad ? NULL : p;
 }
 
-/* ---- run ------------------------------------------------------------------------------------ */
+/* ---- running -------------------------------------------------------------------------------- */
 bool tf_probe_can(const tf_probe *p, double product) { return product * p->moves <= 0x1p62; }
 
 static void split(tf_probe *p, const step *s, const int64_t *trips) {
@@ -271,7 +272,7 @@ void tf_probe_run(tf_probe *p, tf_trips *t) {
   for (int s = 0; s < p->n_slots; s++)
     t->steps[s] = t->rest[s];
   for (int i = t->space.n - 1; i >= 0; i--) {
-    const tf_decision *d = &t->at[i];
+    const tf_decision *d = &t->decision[i];
     for (int k = 0; k < d->n_slots; k++) {
       p->inner[p->inner_from[i] + k] = t->steps[d->slots[k]];
       t->steps[d->slots[k]] *= t->probe[d->loop];
@@ -284,7 +285,7 @@ void tf_probe_run(tf_probe *p, tf_trips *t) {
     case SPLIT: split(p, s, t->probe); break;
     case COPY: copy_slot(p, s); break;
     case HULL: hull(p, s); break;
-    case TELL: write_bounds(p, s, t->bound); break;
+    case RESULT: write_bounds(p, s, t->bound); break;
     }
   }
 }

@@ -1,4 +1,4 @@
-/* Rows of genes: good starts read off the graph, and random changes of a row. */
+/* Rows of genes: starts derived from the graph, and random changes of a row. */
 #include <string.h>
 
 #include "model/input/dims.h"
@@ -13,18 +13,18 @@ int32_t tf_shapes_draw(const tf_shapes *s, int i, tf_rng *rng) {
 }
 
 /* ---- structure ------------------------------------------------------------------------------ */
-/* How fused ops are run. */
+/* How fused ops run: scope and clauses. */
 typedef struct {
   tf_scope kind;
   bool run, stream;
-} manner;
+} style;
 
-static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false},
-                                 {TF_SEQ, false, true},   {TF_SHAR, false, false},
-                                 {TF_PIPE, false, false}, {TF_SHAR, false, true}};
-enum { MANNERS = sizeof manners / sizeof manners[0] };
+static const style styles[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false},
+                               {TF_SEQ, false, true},   {TF_SHAR, false, false},
+                               {TF_PIPE, false, false}, {TF_SHAR, false, true}};
+enum { STYLES = sizeof styles / sizeof styles[0] };
 
-static void take_manner(const tf_shapes *s, int o, const manner *how, int32_t *genes) {
+static void apply_style(const tf_shapes *s, int o, const style *how, int32_t *genes) {
   const tf_column *c = &s->columns[o];
   for (int l = 0; l <= s->arch->n_memories; l++) {
     genes[c->kind + l] = (int32_t)how->kind;
@@ -33,13 +33,13 @@ static void take_manner(const tf_shapes *s, int o, const manner *how, int32_t *g
   }
 }
 
-/* Genes that fuse everything down to `depth` memories (0: nothing), all in one manner.  keep:
+/* Genes that fuse everything down to `depth` memories (0: nothing), all in one style.  keep:
  * outputs stay one memory further in. */
-static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, int32_t *genes) {
+static void structure(const tf_shapes *s, int depth, const style *how, bool keep, int32_t *genes) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
     genes[c->level] = (int32_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
-    take_manner(s, o, how, genes);
+    apply_style(s, o, how, genes);
     for (int l = 0; l <= s->arch->n_memories; l++)
       genes[c->keep + l] = keep && s->size[c->keep + l] > 1;
   }
@@ -85,9 +85,9 @@ static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   }
 }
 
-/* Gives the dims of `among` priorities in the order of the list, the others keep theirs.  The first
- * dims that the op has are spread: x, y, x, y.  `again`: the first dim is spread over y, too. */
-static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again,
+/* Gives the dims of `among` priorities in the order of the list; the others keep theirs.  The op's
+ * first dims are spread: x, y, x, y.  twice: the first dim is spread over y, too. */
+static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool twice,
                      int32_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
@@ -101,9 +101,9 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
     place++;
     if (s->wl->dims[dims[k]].extent == 1) continue;
     if (n < 4) spread[slots[n++]] = (int32_t)(i + 1);
-    if (n == 1 && again) spread[slots[n++]] = (int32_t)(i + 1);
+    if (n == 1 && twice) spread[slots[n++]] = (int32_t)(i + 1);
   }
-  if (n == 1) spread[slots[1]] = spread[slots[0]]; /* the only one may fill both axes */
+  if (n == 1) spread[slots[1]] = spread[slots[0]]; /* a single dim may fill both axes */
 }
 
 /* Gives ops on one kind of unit the same loop orders and spreads.  Tiles above all ops spread only
@@ -115,12 +115,12 @@ static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int
   for (int u = 0; u < s->arch->n_units; u++)
     for (int t = 0; t < 2 * s->arch->n_memories; t++) {
       shuffle(s, rng, dims);
-      bool again = tf_rng_below(rng, 4) == 0;
+      bool twice = tf_rng_below(rng, 4) == 0;
       for (int o = 0; o < s->wl->n_ops; o++) {
         int32_t *tile = &genes[s->columns[o].tile[t]];
         if (s->columns[o].unit != u) continue;
         bool all = o == s->wl->topo[s->wl->n_ops - 1] && t / 2 + (t & 1) < depth;
-        lay_dims(s, o, dims, all ? s->shared : ~UINT64_C(0), again, tile);
+        lay_dims(s, o, dims, all ? s->shared : ~UINT64_C(0), twice, tile);
         if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4 * sizeof *tile);
       }
     }
@@ -131,13 +131,13 @@ void tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, int32_t *genes) {
     int32_t value = tf_shapes_draw(s, i, rng);
     genes[i] = s->rare[i] ? 0 : value;
   }
-  k += k > 0 ? 2 * MANNERS - 1 : 0; /* nothing fused: one manner is enough */
-  lay_tiles(s, k / (2 * MANNERS), k & 1, rng, genes);
-  structure(s, k / (2 * MANNERS), &manners[k / 2 % MANNERS], k & 1, genes);
+  k += k > 0 ? 2 * STYLES - 1 : 0; /* without fusion one style is enough */
+  lay_tiles(s, k / (2 * STYLES), k & 1, rng, genes);
+  structure(s, k / (2 * STYLES), &styles[k / 2 % STYLES], k & 1, genes);
 }
 
 int tf_shapes_seeds(const tf_shapes *s) {
-  return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories;
+  return s->given ? 0 : 1 + 2 * STYLES * s->arch->n_memories;
 }
 
 /* ---- variations ----------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
     if (tf_rng_below(rng, 3) == 0)
-      o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are shared by all */
+      o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused, its Tiles are shared by all */
     int t = (int)tf_rng_below(rng, 2 * (uint32_t)s->arch->n_memories), at = s->columns[o].tile[t];
     bool read = false;
     for (int i = 0; i < s->wl->ops[o].n_dims + 4; i++)
@@ -216,18 +216,18 @@ static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, in
   }
 }
 
-/* Runs what is fused in another manner: a step of one gene would break the scopes that belong
+/* Runs a fused group in another style: changing a single gene would break the scopes that belong
  * together. */
-static void change_manner(const tf_shapes *s, tf_rng *rng, int32_t *genes) {
-  const manner *how = &manners[tf_rng_below(rng, MANNERS)];
+static void change_style(const tf_shapes *s, tf_rng *rng, int32_t *genes) {
+  const style *how = &styles[tf_rng_below(rng, STYLES)];
   for (int o = 0; o < s->wl->n_ops; o++)
-    take_manner(s, o, how, genes);
+    apply_style(s, o, how, genes);
 }
 
 void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   uint32_t lot = s->given ? 9 : tf_rng_below(rng, 11);
   if (lot == 10)
-    change_manner(s, rng, genes);
+    change_style(s, rng, genes);
   else if (lot < 2)
     swap_two(s, rng, order, genes);
   else if (lot < 4)

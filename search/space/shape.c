@@ -15,7 +15,7 @@ static int gene(tf_shapes *s, int size, bool rare) {
   return s->n++;
 }
 
-static void lay_tile(tf_shapes *s, int *first, int n_dims, bool outer) {
+static void add_tile_genes(tf_shapes *s, int *first, int n_dims, bool outer) {
   *first = s->n;
   for (int d = 0; d < n_dims; d++)
     gene(s, TF_PRIORITIES, false);
@@ -30,18 +30,18 @@ static bool two_kinds(const tf_shapes *s) {
   return false;
 }
 
-static void lay_op(tf_shapes *s, int o) {
+static void add_op_genes(tf_shapes *s, int o) {
   tf_column *c = &s->columns[o];
   const tf_op *op = &s->wl->ops[o];
   int readers = s->wl->tensors[op->out].n_consumers, levels = s->arch->n_memories;
   c->to = gene(s, readers ? readers : 1, false);
-  c->level = gene(s, readers ? c->floor + 2 : 1, false);
+  c->level = gene(s, readers ? c->unit_level + 2 : 1, false);
   c->kind = s->n;
   for (int l = -1; l < levels; l++)
     gene(s, TF_N_SCOPES, false);
   c->keep = s->n;
   for (int l = -1; l < levels; l++)
-    gene(s, l >= 0 && l < c->floor && readers ? 2 : 1, true);
+    gene(s, l >= 0 && l < c->unit_level && readers ? 2 : 1, true);
   c->stream = s->n;
   for (int l = -1; l < levels; l++)
     gene(s, 2, false);
@@ -50,7 +50,7 @@ static void lay_op(tf_shapes *s, int o) {
     gene(s, two_kinds(s) ? TF_RUN_KINDS : 1, false);
   for (int l = 0; l < levels; l++)
     for (int inner = 0; inner < 2; inner++)
-      lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
+      add_tile_genes(s, &c->tile[2 * l + inner], op->n_dims, !inner);
 }
 
 /* Upper bound on the number of genes: what lay_op and the bypasses add. */
@@ -80,11 +80,11 @@ static bool lay_out(tf_shapes *s, tf_diags *d) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     int u = tf_ops_unit(s->arch, s->wl, o);
     s->columns[o].unit = u;
-    s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
+    s->columns[o].unit_level = u < 0 ? 0 : s->arch->units[u].below;
   }
   for (int o = 0; ok && o < s->wl->n_ops; o++) {
     int from = s->n;
-    lay_op(s, o);
+    add_op_genes(s, o);
     for (; from < s->n; from++)
       s->column[from] = o;
   }
@@ -119,7 +119,7 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
   return NULL;
 }
 
-void tf_shapes_keep_apart(tf_shapes *s) { s->apart = true; }
+void tf_shapes_one_side(tf_shapes *s) { s->one_side = true; }
 
 void tf_shapes_free(tf_shapes *s) {
   if (s) tf_arena_free(s->arena);
@@ -164,7 +164,7 @@ static int group(const tf_space *s, int i) {
 }
 
 static uint64_t niche(const tf_space *s, const int32_t *row, const uint32_t *order) {
-  return tf_shapes_species(shapes_of(s), row, order);
+  return tf_shapes_niche(shapes_of(s), row, order);
 }
 
 static void order_of(tf_space *s, uint32_t *order) {

@@ -1,5 +1,5 @@
-/* The fused template: all ops in one Seq below the loops that they can share, each op's own loops
- * below, all trip counts open. */
+/* The fused template: all ops in one Seq below the loops that they can share, with each op's own
+ * loops below, and all trip counts open. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   uint64_t *reach; /* [op][dim] dims of the workload's outputs that move the dim's range */
-  int home;        /* level whose instances work independently, or the memory close to the core:
-                      intermediates live there */
+  int home; /* of intermediates: the level whose instances are independent, or the near memory */
   tf_build *out;
 } builder;
 
@@ -24,8 +23,8 @@ static bool is_output(const builder *b, int o) {
   return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0;
 }
 
-/* Adds what moves the dims of op o's output, as consumer c reads it. */
-static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
+/* Adds the dims that move op o's output, as consumer c reads it. */
+static void add_reach(builder *b, int o, int c, const tf_ref *ref) {
   for (int r = 0; r < b->wl->ops[o].n_out_dims; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
       *reach(b, o, b->wl->ops[o].dims[r]) |= *reach(b, c, ref->index[r].terms[t].dim);
@@ -41,7 +40,7 @@ static void find_reach(builder *b) {
     for (int i_c = 0; i_c < z->n_consumers; i_c++) {
       int c = z->consumers[i_c];
       for (int k = 0; k < b->wl->ops[c].n_reads; k++)
-        if (b->wl->ops[c].reads[k].tensor == op->out) pass_on(b, o, c, &b->wl->ops[c].reads[k]);
+        if (b->wl->ops[c].reads[k].tensor == op->out) add_reach(b, o, c, &b->wl->ops[c].reads[k]);
     }
   }
 }
@@ -90,20 +89,19 @@ static int out_dims_of(const tf_workload *wl, const tf_op *op, const tf_ref *ref
 
 enum {
   TILE_VECTORS = 4
-}; /* side by side in a tile of sums: rows that fill these need no channels */
+}; /* vectors of a register tile: rows that fill them need no channel lanes */
 
-/* Whether one read is an image (two or more dims of the output) and the other one weights with one
- * channel dim: a convolution of 1 x 1.  Rows of images need not fill vectors, channels do. */
+/* Whether one read is an image (two or more output dims) and the other one weights with one channel
+ * dim: a 1 x 1 convolution.  Rows of images may not fill vectors; channels do. */
 static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *rows,
                          const tf_ref *weights) {
   return out_dims_of(wl, op, rows) > 1 && out_dims_of(wl, op, weights) == 1 &&
          wl->tensors[weights->tensor].producer < 0;
 }
 
-/* The dim that is spread over units: the output's last.  Where that slides a window or has a
- * stride, or the op is a convolution of 1 x 1 whose rows do not fill tiles: another dim of the
- * output that alone moves the other operand (a convolution's channels) and is long enough for all
- * units of a row. */
+/* The dim that is spread over units: the output's last.  If that slides a window or has a stride,
+ * or the op is a 1 x 1 convolution whose rows do not fill tiles: another output dim that alone
+ * moves the other operand (a convolution's channels) and is long enough for all units of a row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
@@ -132,8 +130,8 @@ static void open_loop(const builder *b, int dim, tf_axis axis) {
   tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = axis});
 }
 
-/* The op's own loops at one level: the output's last dim first, then its other dims, reduced dims
- * last.  Without `near` the last dim and windows are left to the levels further in. */
+/* Writes the op's own loops at one level: the output's last dim first, then its other dims, reduced
+ * dims last.  Without `near` the last dim and windows are left to the levels further in. */
 static void own_loops(const builder *b, const tf_op *op, bool near) {
   int last = op->n_out_dims - 1;
   for (int k = last; k < op->n_dims; k++) {
@@ -157,8 +155,8 @@ static int units_of(const builder *b, int o, bool *channels) {
   return dim;
 }
 
-/* Whether a row of what the op reads, in all channels and at one place of the window, leaves half
- * of the home to the rest: rows of images do, where the whole image is one row it may not. */
+/* Whether one row of what the op reads, in all channels and at one place of the window, takes at
+ * most half of the home: true for rows of images, perhaps not where the whole image is one row. */
 static bool row_fits(const builder *b, const tf_op *op) {
   const int last = op->n_out_dims - 1;
   const int64_t room = b->arch->memories[b->home].capacity_words;
@@ -173,8 +171,8 @@ static bool row_fits(const builder *b, const tf_op *op) {
   return room < 0 || 2 * words <= (double)room;
 }
 
-/* The dims of rows that a micro-kernel walks while its lanes hold channels.  Tiling them only makes
- * it slower, and adds overlap. */
+/* The row dims that a micro-kernel walks while its lanes hold channels.  Tiling them slows it down
+ * and adds overlap. */
 static uint64_t rows(const builder *b) {
   uint64_t all = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -186,7 +184,7 @@ static uint64_t rows(const builder *b) {
   return all;
 }
 
-/* The dims that all ops share: loops over them may stand above all. */
+/* The dims that all ops share: loops over them may be above all. */
 static uint64_t shared(const builder *b) {
   uint64_t all = ~UINT64_C(0);
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -212,8 +210,8 @@ static void over_units(const builder *b, int dim, const int64_t mesh[2], bool al
                                       .trip = all ? mesh[axis] : 0});
 }
 
-/* Own Tiles where units are spread over channels: the rest is laid out as the micro-kernel has it,
- * with rows in registers, and windows whole and just outside. */
+/* Writes own Tiles where units are spread over channels: rows in registers, and windows whole and
+ * right outside, as the micro-kernel has them. */
 static void own_tiles(const builder *b, int o, int parent, int from) {
   const tf_op *op = &b->wl->ops[o];
   const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
@@ -234,8 +232,8 @@ static void own_tiles(const builder *b, int o, int parent, int from) {
   tf_build_op(b->out, parent, o);
 }
 
-/* The first memory whose instances work independently; if there is none, the one that a core's
- * blocks stay in. */
+/* The first memory whose instances work independently; if there is none, the one in which a core's
+ * blocks stay. */
 static int home_of(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
@@ -273,7 +271,7 @@ static int stream_dim(const builder *b) {
   return can ? __builtin_ctzll(can) : -1;
 }
 
-/* Words of inputs that one key brings in, with the shared dims at one setting. */
+/* Words of inputs per key, with the shared dims at one value. */
 static double words_of_key(const builder *b, int dim) {
   const uint64_t around = shared(b) | UINT64_C(1) << dim;
   double all = 0;
@@ -293,9 +291,8 @@ static double words_of_key(const builder *b, int dim) {
   return all;
 }
 
-/* The number of blocks that the keys are cut into, so that a block's inputs take about an eighth of
- * their memory, which leaves room for scores and results.  0: too few keys to cut; -1: the memory's
- * size is not known. */
+/* The number of blocks of keys: a block's inputs take about an eighth of their memory, which leaves
+ * room for scores and results.  0: too few keys; -1: the memory's size is unknown. */
 static int64_t key_blocks(const builder *b) {
   enum { SHARE = 8 };
   const int dim = stream_dim(b);
@@ -307,7 +304,7 @@ static int64_t key_blocks(const builder *b) {
   return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
 }
 
-/* Keys that the units of a row take at once, as the op that makes the scores spreads them. */
+/* Keys that the units of a row take at once: the op that makes the scores spreads them. */
 static int64_t keys_at_once(const builder *b, int dim) {
   for (int i = 0; i < b->wl->n_ops; i++) {
     const int o = b->wl->topo[i];
@@ -322,7 +319,7 @@ static int64_t keys_at_once(const builder *b, int dim) {
 }
 
 /* The number of blocks from two thirds to four thirds of n that fill the units best: with whole
- * rows of keys, and the last block whole.  Of equal ones the largest blocks. */
+ * rows of keys, and a full last block.  Of equal ones the largest blocks. */
 static int64_t whole_blocks(int64_t n, int64_t extent, int64_t row) {
   int64_t best = n, least = INT64_MAX;
   for (int64_t c = n > 2 ? (2 * n + 2) / 3 : 2; c <= n + n / 3 && c <= extent; c++) {
@@ -335,8 +332,8 @@ static int64_t whole_blocks(int64_t n, int64_t extent, int64_t row) {
   return best;
 }
 
-/* The loop over blocks of keys: about as many as key_blocks says, or twice or half as many, as half
- * as many may leave more room for rows. */
+/* Writes the loop over blocks of keys: about as many as key_blocks says, or twice or half as many;
+ * half as many may leave more room for rows. */
 static void key_loop(const builder *b) {
   const int dim = stream_dim(b);
   const int64_t blocks = key_blocks(b), extent = b->wl->dims[dim].extent,
@@ -361,8 +358,8 @@ static void stream_over(const builder *b, int dim) {
   }
 }
 
-/* The Tiles above the Seq: shared dims over the outermost memory and over instances, key blocks
- * inside these.  Returns the innermost of them. */
+/* Writes the Tiles above the Seq: shared dims over the outermost memory and over instances, key
+ * blocks inside these.  Returns the innermost of them. */
 static int tiles_above(const builder *b, tf_template form) {
   const uint64_t dims = shared(b);
   const int own = form == TF_TEMPLATE_FAR ? b->home - 1 : b->home;

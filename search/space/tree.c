@@ -1,12 +1,12 @@
-/* Genes to a legal tree. */
+/* Decodes genes to a legal tree. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/common/complete.h"
 #include "search/space/genes.h"
 
-/* What the algebra or the rules forbid is dropped, first streaming, then keeping, then bypasses,
- * until the tree is legal. */
+/* Drops what the algebra or the rules forbid, first streaming, then keeping, then bypasses, until
+ * the tree is legal. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
   static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
                                     TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
@@ -21,8 +21,8 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *read
   return t;
 }
 
-/* Hashes the genes, of those that were read, that say how scopes run. */
-static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint32_t *order,
+/* Hashes those of the read genes that decide how scopes run. */
+static uint64_t style_hash(const tf_shapes *s, const int32_t *genes, const uint32_t *order,
                            uint64_t h) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
@@ -37,7 +37,7 @@ static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint3
   return h;
 }
 
-uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint32_t *order) {
+uint64_t tf_shapes_niche(const tf_shapes *s, const int32_t *genes, const uint32_t *order) {
   tf_fusion f;
   uint64_t h = TF_HASH_START;
   tf_arena *a = s->given ? NULL : tf_arena_new();
@@ -51,5 +51,5 @@ uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint3
     }
   }
   tf_arena_free(a);
-  return ok ? manners_of(s, genes, order, h) : h;
+  return ok ? style_hash(s, genes, order, h) : h;
 }

@@ -41,7 +41,7 @@ static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
 
 /* Lists the earlier decisions whose spatial loops share the mesh of decision i. */
 static void fill_before(tf_space_build *b, int i) {
-  tf_decision *d = &b->t->at[i];
+  tf_decision *d = &b->t->decision[i];
   const tf_node *nodes = b->f->tree->nodes;
   int n = 0;
   if (d->axis == TF_TEMPORAL) return;
@@ -51,12 +51,12 @@ static void fill_before(tf_space_build *b, int i) {
   for (int up = b->node[i]; up >= 0 && !b->bad; up = nodes[up].parent)
     for (int j = b->after_node[up];
          j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
-      if (b->t->at[j].axis == d->axis) list[d->n_before++] = j;
+      if (b->t->decision[j].axis == d->axis) list[d->n_before++] = j;
   d->before = list;
 }
 
-/* A key by which corresponding loops are recognised in other trees: level, axis, dim, whether a
- * scope stands below, and `owner`: the op that ends its branch, or the unit that runs it. */
+/* A key that identifies corresponding loops in other trees: level, axis, dim, whether a scope is
+ * below, and `owner`: the op that ends its branch, or the unit that runs it. */
 static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int owner) {
   const tf_facts *f = b->f;
   uint64_t many = f->leaf_end[n] - f->leaf_from[n] > 1;
@@ -68,7 +68,7 @@ static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int
 static void add_loop(tf_space_build *b, int n, int k) {
   tf_trips *t = b->t;
   const tf_loop *l = &b->f->tree->nodes[n].loops[k];
-  tf_decision *d = &t->at[t->space.n];
+  tf_decision *d = &t->decision[t->space.n];
   *d = (tf_decision){.loop = b->f->loop_from[n] + k,
                      .dim = l->dim,
                      .axis = l->axis,
@@ -82,7 +82,7 @@ static void add_loop(tf_space_build *b, int n, int k) {
   d->op = b->f->leaf_op[b->f->leaf_end[n] - 1];
   d->share = l->axis == TF_TEMPORAL ? 0 : tf_space_share(b->f, d);
   d->key = key_of(b, n, d, d->op);
-  d->kin = key_of(b, n, d, tf_space_unit(b->f, d->op) + 1);
+  d->unit_key = key_of(b, n, d, tf_space_unit(b->f, d->op) + 1);
   fill_before(b, t->space.n++);
 }
 
@@ -94,7 +94,7 @@ static void add_tile(tf_space_build *b, int n) {
     add_loop(b, n, k);
 }
 
-/* ---- what later loops can take --------------------------------------------------------- */
+/* ---- upper bounds for later loops ------------------------------------------------------ */
 static int32_t most_of(const tf_decision *d) {
   int32_t most = d->axis == TF_TEMPORAL ? NO_LIMIT : d->mesh;
   if (d->max && d->max < most) most = d->max;
@@ -110,7 +110,7 @@ static void fill_after(tf_space_build *b) {
   for (size_t s = 0; s < n; s++)
     fixed[s] = room[s] = 1;
   for (int i = t->space.n - 1; i >= 0; i--) {
-    tf_decision *d = &t->at[i];
+    tf_decision *d = &t->decision[i];
     int32_t *fixed_after = tf_space_array(b, (size_t)d->n_slots, sizeof *fixed_after);
     int32_t *room_after = tf_space_array(b, (size_t)d->n_slots, sizeof *room_after);
     if (b->bad) return;
@@ -128,24 +128,25 @@ static void fill_after(tf_space_build *b) {
   }
 }
 
-static int by_kin(const void *a, const void *b) {
+static int by_unit_key(const void *a, const void *b) {
   const tf_decision *x = *(tf_decision *const *)a, *y = *(tf_decision *const *)b;
-  return x->kin != y->kin ? (x->kin > y->kin) - (x->kin < y->kin) : (x > y) - (x < y);
+  return x->unit_key != y->unit_key ? (x->unit_key > y->unit_key) - (x->unit_key < y->unit_key)
+                                    : (x > y) - (x < y);
 }
 
-/* Links corresponding loops (of one kin) into lists. */
-static void link_kin(tf_space_build *b) {
+/* Links corresponding loops (of equal unit_key) into lists. */
+static void link_alike(tf_space_build *b) {
   int n = b->t->space.n;
-  tf_decision *at = b->t->at, **list = tf_space_array(b, (size_t)n, sizeof *list);
+  tf_decision *at = b->t->decision, **list = tf_space_array(b, (size_t)n, sizeof *list);
   if (b->bad) return;
   for (int i = 0; i < n; i++)
     list[i] = &at[i];
-  qsort(list, (size_t)n, sizeof *list, by_kin);
+  qsort(list, (size_t)n, sizeof *list, by_unit_key);
   for (int i = 0; i < n; i++) {
-    bool first = i == 0 || list[i - 1]->kin != list[i]->kin;
-    list[i]->kin_first = first ? (int)(list[i] - at) : list[i - 1]->kin_first;
-    list[i]->kin_next =
-        i + 1 < n && list[i + 1]->kin == list[i]->kin ? (int)(list[i + 1] - at) : -1;
+    bool first = i == 0 || list[i - 1]->unit_key != list[i]->unit_key;
+    list[i]->first_alike = first ? (int)(list[i] - at) : list[i - 1]->first_alike;
+    list[i]->next_alike =
+        i + 1 < n && list[i + 1]->unit_key == list[i]->unit_key ? (int)(list[i + 1] - at) : -1;
   }
 }
 
@@ -177,7 +178,7 @@ static bool build(tf_trips *t, const tf_facts *f) {
   size_t loops = (size_t)f->n_loops + 1, slots = (size_t)f->n_dims + 1;
   t->n_loops = f->n_loops;
   t->n_slots = f->n_dims;
-  t->at = tf_space_array(&b, loops, sizeof *t->at);
+  t->decision = tf_space_array(&b, loops, sizeof *t->decision);
   b.node = tf_space_array(&b, loops, sizeof *b.node);
   b.after_node = tf_space_array(&b, (size_t)f->tree->n_nodes, sizeof *b.after_node);
   t->begin = tf_space_array(&b, slots, sizeof *t->begin);
@@ -186,23 +187,23 @@ static bool build(tf_trips *t, const tf_facts *f) {
   t->space.chosen = tf_space_array(&b, loops, sizeof *t->space.chosen);
   t->trips = tf_space_array(&b, loops, sizeof *t->trips);
   t->known = tf_space_array(&b, (size_t)f->wl->n_ops, sizeof *t->known);
-  t->bare = tf_space_array(&b, slots, sizeof *t->bare);
+  t->undivided = tf_space_array(&b, slots, sizeof *t->undivided);
   t->factors = tf_factors_new(t->arena);
   if (b.bad || !t->factors) return false;
   for (int o = 0; o < f->wl->n_ops; o++)
     t->known[o] = f->lead[o] == 0 ? -1 : INT32_MAX;
   for (int s = 0; s < f->n_dims; s++)
-    t->bare[s] = true;
+    t->undivided[s] = true;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
       t->begin[f->dim_from[o] + i] = (int32_t)f->wl->dims[f->wl->ops[o].dims[i]].extent;
   add_nodes(&b);
   if (!b.bad) fill_after(&b);
-  if (!b.bad) link_kin(&b);
+  if (!b.bad) link_alike(&b);
   if (!b.bad) tf_space_checks(&b);
   for (int i = 0; i < t->space.n && !b.bad; i++)
-    for (int k = 0; k < t->at[i].n_slots; k++)
-      t->bare[t->at[i].slots[k]] = false;
+    for (int k = 0; k < t->decision[i].n_slots; k++)
+      t->undivided[t->decision[i].slots[k]] = false;
   if (!b.bad) tf_space_cover(&b);
   return !b.bad;
 }

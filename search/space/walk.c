@@ -25,16 +25,18 @@ static void infer(tf_trips *t, const tf_decision *d) {
 }
 
 /* A length that no loop divides must be 1. */
-static bool is_stuck(const tf_trips *t, int slot) { return t->bare[slot] && t->len[slot] > 1; }
+static bool is_dead_end(const tf_trips *t, int slot) {
+  return t->undivided[slot] && t->len[slot] > 1;
+}
 
 /* Makes the inferences of decision i, once per walk. */
 static void enter(tf_trips *t, int i) {
   if (i < t->ready) return;
-  const tf_decision *d = &t->at[i];
+  const tf_decision *d = &t->decision[i];
   infer(t, d);
-  if (t->odd && d->n_infer) tf_trips_measure(t, i);
+  if (t->by_rule && d->n_infer) tf_trips_measure(t, i);
   for (int k = 0; k < d->n_infer; k++)
-    t->dead |= is_stuck(t, d->infer[k].slot);
+    t->dead_end |= is_dead_end(t, d->infer[k].slot);
   t->ready = i + 1;
 }
 
@@ -43,10 +45,10 @@ void tf_trips_enter(tf_trips *t, int i) { enter(t, i); }
 void tf_trips_begin(tf_trips *t) {
   memcpy(t->len, t->begin, (size_t)t->n_slots * sizeof *t->len);
   t->ready = 0;
-  t->dead = false;
+  t->dead_end = false;
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     for (int k = 0; t->known[o] < 0 && k < t->facts->wl->ops[o].n_dims; k++)
-      t->dead |= is_stuck(t, t->facts->dim_from[o] + k);
+      t->dead_end |= is_dead_end(t, t->facts->dim_from[o] + k);
 }
 
 /* ---- capacity --------------------------------------------------------------------------- */
@@ -72,8 +74,8 @@ static bool fits_with(tf_trips *t, const tf_sfit *fit, int32_t trip) {
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
 
-/* The first of n ascending trip counts for which every capacity can still be kept; n if there is
- * none.  Larger counts leave smaller boxes. */
+/* The first of n ascending trip counts for which no capacity is exceeded; n if there is none.
+ * Larger counts give smaller boxes. */
 static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
   int first = 0;
   for (int k = 0; k < d->n_fits && first < n; k++) {
@@ -124,12 +126,12 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
   return n;
 }
 
-/* Each count of a watched loop that does not divide costs an evaluation of the rule of cover: of
- * these, only those with tiles of a power of two. */
+/* For loops that affect a producer, offers only counts that divide and tiles of a power of two:
+ * every other count costs an evaluation of the rule of cover. */
 static tf_factors_kind kind_of(const tf_trips *t, const tf_decision *d) {
   if (t->even) return TF_DIVISORS;
   if (t->rounded) return TF_ROUNDED;
-  return d->watched ? TF_WITH_TILES : TF_WITH_ALL;
+  return d->affects_producer ? TF_WITH_TILES : TF_WITH_ALL;
 }
 
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
@@ -150,8 +152,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   n = end - from;
   if (n) memcpy(domain, &list[from], (size_t)n * sizeof *domain);
   if (d->axis != TF_TEMPORAL &&
-      kind !=
-          TF_DIVISORS) { /* the least count with tiles as short as on all instances that are left */
+      TF_DIVISORS) { /* the least count with tiles as short as on all remaining instances */
     const int32_t fill = tf_space_parts(b.all, tf_space_parts(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
@@ -159,8 +160,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   return n;
 }
 
-/* Whether a written count and those still to come cover what is left, where no open loop follows.
- */
+/* Whether a written count and those after it cover what is left, if no open loop follows. */
 static bool reaches(const tf_trips *t, const tf_decision *d) {
   bool ok = true;
   for (int k = 0; k < d->n_slots; k++)
@@ -169,11 +169,11 @@ static bool reaches(const tf_trips *t, const tf_decision *d) {
 }
 
 int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
-  const tf_decision *d = &t->at[i];
+  const tf_decision *d = &t->decision[i];
   const bool last = i + 1 == t->space.n;
   if (!tf_trips_covers(t, i - 1)) return 0;
   enter(t, i);
-  if (t->dead) return 0;
+  if (t->dead_end) return 0;
   if (d->trip) {
     domain[0] = d->trip;
     return !reaches(t, d) ? 0 : last ? tf_trips_covering(t, i, domain, 1) : 1;

@@ -620,7 +620,7 @@ static void test_retain_one(void) {
     for (int o = 0; o < TF_N_OBJECTIVES; o++) {
       const tf_objective by = (tf_objective)o;
       const double value = cost_of_text(&p, plain, by), retained = cost_of_text(&p, with, by);
-      tf_evaluator q = {.by = by}, other = {.by = by, .exportable = "tileflow"};
+      tf_evaluator q = {.objective = by}, other = {.objective = by, .exportable = "tileflow"};
       tf_tree *t = tf_tree_parse(plain, (tf_loc){0}, p.s->arch, p.s->workload, p.d);
       tf_found f = {0}, none = {0};
       CHECK(t && tf_retained(t, value, &q, &f) == (retained < value));

@@ -50,7 +50,7 @@ static void compare_probe(tf_trips *t, int i, tally *n) {
     CHECK_I64(t->steps[s], t->cover->reach[s].steps);
     CHECK_I64(t->bound[s], t->cover->reach[s].bound);
   }
-  n->probed += t->fast != NULL;
+  n->probed += t->program != NULL;
 }
 
 static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
@@ -299,13 +299,13 @@ static test_case pipe_of(void) {
 static void complete_x(tf_trips *t, int32_t first, int32_t second, int32_t x[2]) {
   int32_t row[16], n = 0;
   for (int i = 0; i < t->space.n; i++)
-    row[i] = t->at[i].axis == TF_SPATIAL_X   ? (n++ ? second : first)
-             : t->at[i].axis == TF_SPATIAL_Y ? 8
-                                             : 1;
+    row[i] = t->decision[i].axis == TF_SPATIAL_X   ? (n++ ? second : first)
+             : t->decision[i].axis == TF_SPATIAL_Y ? 8
+                                                   : 1;
   t->space.kind->complete(&t->space, row);
   n = 0;
   for (int i = 0; i < t->space.n; i++)
-    if (t->at[i].axis == TF_SPATIAL_X) x[n++] = row[i];
+    if (t->decision[i].axis == TF_SPATIAL_X) x[n++] = row[i];
 }
 
 /* Of a mesh of 32 x 8 the branch with a quarter of the points should take a quarter; targets that
@@ -316,7 +316,7 @@ static void try_shares(void) {
   int32_t x[2];
   if (!CHECK(t && t->space.n < 16)) return;
   for (int i = 0; i < t->space.n; i++) {
-    const tf_decision *d = &t->at[i];
+    const tf_decision *d = &t->decision[i];
     const bool first = e.tree->workload->tensors[e.tree->workload->ops[d->op].out].n_consumers > 0;
     if (d->axis == TF_SPATIAL_X) CHECK_I64(d->share, first ? 8 : 24);
     if (d->axis == TF_SPATIAL_Y) CHECK_I64(d->share, 8);
