@@ -67,8 +67,8 @@ static bool expected_of(const tf_tree *tree, const tf_emit_options *o, tf_expect
   return ok;
 }
 
-/* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups
- * of k for each of their rows at once. */
+/* Multiply-adds of the chosen data type per vector operation, by the fastest kernel that exists for
+ * any operands. Kernels of tiles multiply whole groups of k for m_round rows at once. */
 static double rate_of(const tf_emit_options *o, tf_diags *d) {
   static const ir_operand without_sign = {IR_U8, 0, UINT8_MAX}, small = {IR_I8, -32, 32};
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];

@@ -1,4 +1,4 @@
-/* Time of a call: what nests take, beside what memories deliver. */
+/* Expected time of a call: the time of its nests, and that in which memories deliver their data. */
 #include "codegen/backend/cpu/expect/expect.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ static double width(const ir_program *p, int tensor) {
   return (double)ir_bytes(type) / (double)sizeof(float);
 }
 
-/* Cycles in which a memory delivers what is read from it, and takes what is written: a line that is
- * written arrives before, and leaves afterwards. */
+/* Cycles in which a memory delivers what is read, and takes what is written: a line that is written
+ * is fetched before. */
 static double memory(const ir_program *p, const tf_result *r, int level) {
   enum { BOTH_WAYS = 2 };
   const tf_arch *a = p->tree->arch;
@@ -61,8 +61,8 @@ const char *const cpu_expect_names[CPU_EXPECT_PARTS] = {
     [TF_COST_PARTS + 2] = "memory-2",
 };
 
-/* Cycles that each takes (arch-specs/cores/fitted.csv); of a part that is cycles by its cost, what
- * of them a core is seen to take. */
+/* Cycles of each unit of a part (arch-specs/cores/fitted.csv); of a part that is counted in cycles
+ * of its cost, the factor of cycles that a core is seen to take. */
 static const double cycles_each[CPU_EXPECT_PARTS] = {
     [TF_COST_F32] = 0.93,      [TF_COST_BF16] = 0.8,
     [TF_COST_BYTES] = 0.8,     [TF_COST_FEW] = 1.4,
@@ -88,8 +88,8 @@ bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_res
   return tf_cost_parts(p, isa, part);
 }
 
-/* Of the settings of the dims of an index, the part at which it lies inside the tensor: a kernel
- * may leave out the others. */
+/* The share of the settings of an index's dims at which it lies inside the tensor: a kernel may
+ * skip the others. */
 static double inside(const tf_workload *wl, const tf_ref *ref, int r) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   const tf_index *x = &ref->index[r];
@@ -105,7 +105,7 @@ static double inside(const tf_workload *wl, const tf_ref *ref, int r) {
   return (double)in / (double)(n * m);
 }
 
-/* The multiply-adds of float32 of the op that no kernel can do without; 0: not told. */
+/* Multiply-adds of float32 that every kernel of the op has to do; 0: unknown. */
 static double multiplies(const ir_program *p, const tf_result *r, int o) {
   const tf_workload *wl = p->tree->workload;
   const tf_op *op = &wl->ops[o];
@@ -120,7 +120,7 @@ static double multiplies(const ir_program *p, const tf_result *r, int o) {
   return all;
 }
 
-/* Cycles in which the units do them. */
+/* Cycles in which the multipliers do them. */
 static double multiplying(const ir_program *p, const tf_result *r) {
   const tf_arch *a = p->tree->arch;
   double cycles = 0;
@@ -150,7 +150,7 @@ bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result 
   return true;
 }
 
-/* The longer of both, and more where they are alike, as neither hides all of the other. */
+/* The longer of both, and more where they are similar, as neither hides all of the other. */
 double tf_expected_cycles(const tf_expected *e, double left) {
   enum { APART = 3 };
   const double moves = fmax((1 - left) * e->outer, e->inner);

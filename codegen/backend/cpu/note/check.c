@@ -1,5 +1,5 @@
-/* Whether what the CPU's passes note can be printed: products over the dims that they say, scratch
- * that holds what is packed. */
+/* Checks that what the CPU's passes note can be printed: a product's dims move the operands that
+ * they have to, and scratch has room for what is packed. */
 #include "codegen/ir/check.h"
 #include "codegen/backend/cpu/note/note.h"
 
@@ -18,7 +18,7 @@ static bool scratch(ir_checker *c, int b, const char *what, int64_t words) {
                  (long long)c->p->buffers[b].words, what, (long long)words);
 }
 
-/* The most words that the nest touches of the read, padding included. */
+/* The most words of the read that the nest touches, padding included. */
 static int64_t box_of(const ir_checker *c, const ir_stmt *s, int read) {
   const tf_ref *ref = &c->wl->ops[s->op].reads[read];
   int64_t words = 1;
@@ -36,7 +36,7 @@ static void slab(ir_checker *c, const ir_stmt *s, int read) {
   scratch(c, cpu_of(s)->product->pack, "slab", words);
 }
 
-/* The dims of the product, and which operands they move. */
+/* The product's dims, and which operands each of them moves. */
 static bool sides(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &c->wl->ops[s->op];
@@ -63,7 +63,7 @@ static bool sides(ir_checker *c, const ir_stmt *s) {
                  "product: the length of a side is unknown");
 }
 
-/* Rows that are taken as one must follow each other without a gap. */
+/* Rows that are merged into one follow each other without a gap. */
 static void merged(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int out = c->p->buffer_of[op->out],
@@ -72,7 +72,7 @@ static void merged(ir_checker *c, const ir_stmt *s) {
           "product: rows as one, with gaps between them");
 }
 
-/* The pack must have as many slots as `places` needs. */
+/* The pack has a slot for each of the boxes that `places` counts. */
 static void places(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   int64_t all = 1;
@@ -83,8 +83,8 @@ static void places(ir_checker *c, const ir_stmt *s) {
           (long long)c->p->buffers[p->pack].slots, (long long)all);
 }
 
-/* Parts of k begin where nests do, and hold whole blocks; the room holds one by the columns of a
- * tile. */
+/* Parts of k begin where nests do and consist of whole blocks; the buffer `room` holds one part for
+ * the columns of a tile. */
 static void sparse(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *k = &s->range[p->k];

@@ -1,12 +1,12 @@
-/* What products pack, counted while the interpreter runs: with the same reuse as in emitted
- * kernels. */
+/* Counts, while the interpreter runs, the words that products pack, with the same reuse as in
+ * emitted kernels. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/cpu/note/note.h"
 #include "tileflow/tree.h"
 
-/* What a slot of lasting scratch holds: the start of its box, and its length along n and k. */
+/* What a slot of a cached pack holds: the start of its box, and its lengths along n and k. */
 enum { MAX_RANK = 16 };
 typedef struct {
   bool any;
@@ -58,7 +58,7 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
   return true;
 }
 
-/* The slot of the pack for b's current box. */
+/* The number of the slot of `pack` for b's current box. */
 static int64_t place_of(const counter *c) {
   const cpu_product *p = c->product;
   int64_t place = 0;
@@ -69,7 +69,7 @@ static int64_t place_of(const counter *c) {
   return place;
 }
 
-/* Whether that slot still holds that box; afterwards it does. */
+/* Whether the slot still holds this box; afterwards it does. */
 static bool still_holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n,
                         int64_t n_k) {
   kept_box now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
@@ -83,7 +83,7 @@ static bool still_holds(const counter *c, int buffer, int64_t place, int read, i
   return same;
 }
 
-/* Packs one panel, rows of n for each k, at the current setting of the outer dims. */
+/* Counts one panel, a row of n for each k, at the current setting of the outer dims. */
 static void panel(counter *c) {
   const cpu_product *p = c->product;
   int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[MAX_RANK];
@@ -100,7 +100,7 @@ static void panel(counter *c) {
     }
 }
 
-/* Panels for each setting of the outer dims from the i-th on. */
+/* Counts the panels of all settings of the outer dims from the i-th on. */
 static void panels(counter *c, int i) {
   const cpu_product *p = c->product;
   while (i < c->op->n_dims && (i == p->m || i == p->n || i == p->k))

@@ -1,4 +1,4 @@
-/* What is noted of a statement, as text. */
+/* Text of what is noted of a statement, for dumps of programs. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/note/note.h"

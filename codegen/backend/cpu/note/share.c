@@ -1,5 +1,6 @@
-/* How much of a statement runs where a mask leaves out steps: its values are computed for steps of
- * the loops around on which they depend, all of them or, of many, some at equal distances. */
+/* The share of a statement's points that masks leave. It is found by computing the values on which
+ * its ranges depend for the steps of the surrounding loops: for all of them, or for a sample at
+ * equal distances. */
 #include "codegen/backend/cpu/note/share.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ typedef struct {
   int n;
   bool *needed; /* [path] */
   double settings, shares;
-  int64_t most; /* steps of a loop that are looked at */
-  bool unknown; /* some value is known only to a run */
+  int64_t most; /* steps of a loop that are sampled */
+  bool unknown; /* some value is known at run time only */
 } sum;
 
 static int64_t atom(const cpu_path *at, ir_atom a) {
@@ -35,7 +36,7 @@ static int64_t value(const cpu_path *at, const ir_expr *e) {
   return v;
 }
 
-/* Marks what the ranges need: from the innermost statement out. */
+/* Marks the values and loops on which the ranges depend, from the innermost out. */
 static void find_needed(sum *s) {
   const cpu_path *at = s->at;
   for (int v = 0; v < at->p->n_vars; v++)
@@ -54,7 +55,7 @@ static void find_needed(sum *s) {
   }
 }
 
-/* The longest of the ranges, as a share of what it can have; of a guard, whether it has any. */
+/* The longest of the ranges, as a share of its maximum; of a guard: 1 if any has points, else 0. */
 static double share_here(const sum *s, bool guard) {
   double share = 0;
   for (int i = 0; i < s->n; i++) {

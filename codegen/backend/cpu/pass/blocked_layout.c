@@ -1,6 +1,6 @@
-/* Blocked layouts of intermediates between products whose lanes run along channels: channels
- * innermost, in blocks as wide as the producer's panels.  Tiles are then stored without
- * transposition, and readers broadcast elements from any address. */
+/* Blocked layouts of intermediates between products with lanes along channels: channels innermost,
+ * in blocks as wide as the producer's panels. Tiles are then stored without transposition, and
+ * readers broadcast elements from any address anyhow. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 typedef struct {
@@ -26,7 +26,8 @@ static void makes(blocks *b, const ir_stmt *s) {
   b->rank = p->n;
 }
 
-/* Elements must be read in place, and blocks be along one reduced dim.  Producers come first. */
+/* Requires that elements are read in place, and that blocks run along one reduced dim. Producers
+ * are visited before their readers. */
 static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const cpu_product *p = cpu_of(s)->product;
@@ -71,9 +72,8 @@ static bool stands_alone(const ir_program *p, int buffer) {
   return alone;
 }
 
-/* What is larger than the close memory is faster row by row, as a new block means a new line for
- * each element of a tile at once (measured with a second-level cache of 1 MiB on conv-chain C4,
- * 200,000 words: 2 % slower; on C7, 3,600: 3 % faster). */
+/* Tensors larger than the close memory keep rows: a block brings a new line for each element of a
+ * tile at once. */
 void lower_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];

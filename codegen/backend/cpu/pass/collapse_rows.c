@@ -1,6 +1,6 @@
-/* Rows of an image that are contiguous: if a product covers whole rows of its output and of b,
- * without gaps between them, all rows of a nest are treated as one.  Panels are then full where
- * rows of 7, 14 or 28 would each leave lanes idle. */
+/* Merges contiguous rows of an image: if a product covers whole rows of its output and of b without
+ * gaps between them, all rows of a nest are treated as one. Panels are then full, where rows of 7,
+ * 14 or 28 would each leave lanes idle. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {

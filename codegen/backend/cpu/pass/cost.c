@@ -1,6 +1,6 @@
-/* What the kernel of a mapping costs a core in addition to the words that the model counts:
- * register tiles, packing, calls. An estimate to rank mappings with equal figures; its constants
- * are the architecture's (`core`). */
+/* Cycles that a mapping's kernel costs a core beside the traffic that the model counts: register
+ * tiles, packing, calls. An estimate to rank mappings with equal counts; its constants are the
+ * architecture's (`core`). */
 #include "codegen/backend/cpu/pass/cost.h"
 
 #include <math.h>
@@ -17,17 +17,18 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_core *core;
   int depth, instances;
-  double near; /* words that stay in a core's close memory if it holds nothing else */
+  double near; /* words of a core's close memory */
   double trip[MAX_DEPTH],
-      share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many run at once */
+      share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many of them run concurrently */
   const ir_stmt *loop[MAX_DEPTH];
-  uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
+  uint64_t *moves; /* [variable] the loops on which it depends, bit by depth */
   bool masked;
   cpu_path path;
-  double *part;  /* [TF_COST_PARTS] each part of what runs, rather than cycles; NULL: these */
-  double passes; /* of a mask: the share of the steps around that it leaves */
+  double
+      *part; /* [TF_COST_PARTS] receives each part of what runs, in place of `cycles`; NULL: none */
+  double passes; /* with masks: the share of the current steps in which the statement runs */
   double cycles;
-  bool is_short; /* of memory */
+  bool is_short; /* out of memory */
 } walk;
 
 static double parts(double n, double by) {
@@ -35,7 +36,8 @@ static double parts(double n, double by) {
   return (double)((whole + step - 1) / step);
 }
 
-/* Cycles of one step of k: multiply-adds, loads, and the latency of dependent multiply-adds. */
+/* Cycles of one step of k: the longest of multiply-adds, loads, and the latency of dependent
+ * multiply-adds. */
 static double step(const tf_core *core, double rows, double across) {
   const double busy = rows * across > rows + across ? rows * across : rows + across;
   return (busy > core->ports * core->latency ? busy : core->ports * core->latency) / core->ports;
@@ -45,7 +47,8 @@ static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-/* Of one panel that wide, for each step of k: its rows are shared out evenly among the tiles. */
+/* Cycles of one step of k for a panel `across` vectors wide, whose rows are divided evenly among
+ * tiles. */
 static double panel_step(const tf_core *core, int registers, int64_t m, int across) {
   const double count = tiles_down(registers, m, across), low = floor((double)m / count),
                more = (double)m - low * count;
@@ -53,7 +56,7 @@ static double panel_step(const tf_core *core, int registers, int64_t m, int acro
          (count - more) * (step(core, low, across) + 0.5);
 }
 
-/* Of one panel, k deep. */
+/* Cycles of one such panel, k deep. */
 static double panel(const tf_core *core, int registers, int64_t m, double k, int across) {
   return k * panel_step(core, registers, m, across) + tiles_down(registers, m, across) * core->tile;
 }
@@ -81,13 +84,12 @@ double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across) {
                last = rest > 0 ? tiles_down(t->registers, t->m, (int)rest) : 0;
   const double torn = ((double)t->vectors - rest) * (tiles > lines ? tiles - lines : 0) +
                       rest * (last > lines ? last - lines : 0);
-  const double each =
-      core->page_crossing / 2; /* a core waits for what it stores later than for what it loads */
+  const double each = core->page_crossing / 2; /* half: a store stalls the core less than a load */
   return t->apart ? each * tf_cost_crowded(core, most * t->lanes, t->apart) * torn * t->lanes : 0;
 }
 
-/* Squares of at most as many rows as lanes, of which a tile has one a vector, or more where rows
- * end within it. */
+/* Transposed squares of at most as many rows as lanes: of each vector of a tile one, or more where
+ * joined rows end within it. */
 static double squares(const tf_transposed *t, int across) {
   const int64_t rest = t->vectors % across;
   if (t->row < t->m && t->row >= t->lanes)
@@ -101,8 +103,8 @@ double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, i
          squares(t, across) * core->square * t->lanes + tf_cost_torn(core, t, across);
 }
 
-/* How often a statement runs on each of the cores that work at once; `kept`: how often its data
- * change. */
+/* How often a statement runs on each of the concurrent cores; `kept`: how often what it reads
+ * changes. */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
   int last = w->depth;
@@ -113,7 +115,7 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
   return last == w->depth ? n * w->passes : n;
 }
 
-/* How often a core packs what has a slot for each of its boxes. */
+/* How often a core packs an operand that has a slot for each of its boxes. */
 static double places(const walk *w, uint64_t mask) {
   double n = 1;
   for (int i = 0; i < w->depth; i++)
@@ -128,7 +130,7 @@ static double words_of(const ir_range *r, int n, const bool *in) {
   return words;
 }
 
-/* The dims of the op with which a read moves, and the loops on which their ranges depend. */
+/* Marks the dims of the op that move a read; returns the loops on which their ranges depend. */
 static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const tf_ref *ref = &op->reads[read];
@@ -151,10 +153,9 @@ static ir_type type_of(const walk *w, const ir_stmt *s, int read) {
   return b < 0 ? IR_F32 : w->p->buffers[b].type;
 }
 
-/* Cycles in which a core waits for the box of an argument that comes from further out, while it
- * copies it: for its lines, and for the beginning of each piece, half of which passes while the
- * piece before is copied.  A piece: rows that stand one behind the other, with less than a line
- * between them. */
+/* Cycles in which a core waits for the box of an argument from an outer memory while it copies it:
+ * for its lines, and for the first access of each piece, half of which overlaps with copying the
+ * piece before. A piece: rows that follow one another with less than a line between them. */
 static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   const double line = w->core->line / (double)sizeof(float);
   double apart = 1, span = 1, pieces = 1;
@@ -169,13 +170,13 @@ static double fetches(const walk *w, const cpu_product *p, const tf_tensor *z) {
   return pieces * ((span + line) / w->core->stream + w->core->page_crossing / 2);
 }
 
-/* Words, of 32 bits, that laying out so many elements for the product writes: bytes are laid out as
- * many at a time as a word has. */
+/* Words of 32 bits that packing n elements for the product writes; bytes are packed a word at a
+ * time. */
 static double laid(const cpu_product *p, ir_type type, double n) {
   return p->kernel->c == IR_I32 ? n * words_each(type) : n;
 }
 
-/* Rows that stand in groups are packed together, each group as a word. */
+/* Cost of packing a slab; the rows of a group are packed together, each group as a word. */
 static void slab(walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
@@ -193,7 +194,8 @@ static void slab(walk *w, const ir_stmt *s) {
                 (far ? fetches(w, p, z) : 0));
 }
 
-/* Whether the op's k-th dim is m, n or k of the product, or the rows of a product by channels. */
+/* Whether the op's k-th dim is inside the micro-kernel: m, n or k of the product; of CHANNELS also
+ * joined rows and all reduced dims. */
 static bool stands_inside(const tf_op *op, const cpu_product *p, int k) {
   if (k == p->m || k == p->n) return true;
   return p->way == CPU_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1)
@@ -208,7 +210,7 @@ static double outside(const walk *w, const ir_stmt *s) {
   return n;
 }
 
-/* Words of an operand that the nest reads, borders included. */
+/* Words of an operand's box that the nest reads, borders included. */
 static double read_box(const walk *w, const ir_stmt *s, int read) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const tf_ref *ref = &op->reads[read];
@@ -224,8 +226,8 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
   return words;
 }
 
-/* Words of a slab that must come from further out, as it does not fit in the close memory beside
- * the nest's panels. */
+/* Cycles to fetch a slab from an outer memory where it does not fit in the close one beside the
+ * nest's panels. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *pack = p->slab ? &w->p->buffers[p->pack] : NULL;
@@ -234,9 +236,8 @@ static double far_box(const walk *w, const ir_stmt *s, double panels, double wor
   return (words > w->near ? panels : 1) * words / w->core->copy;
 }
 
-/* Panels that do not stay close arrive while tiles multiply; what nobody prefetches, before them:
- * once, if it then stays (measured on Zen 5, int8, 512 x 512 x 3 x 3: 0.28 ms, without prefetching
- * 0.34). */
+/* Panels that do not fit in the close memory are fetched while tiles multiply. Those that no
+ * earlier nest prefetches are fetched before the tiles start, once if they then stay. */
 static void panels_arrive(walk *w, const ir_stmt *s, double panels, double busy) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
@@ -284,7 +285,7 @@ static void channels(walk *w, const ir_stmt *s) {
   panels_arrive(w, s, panels, busy);
 }
 
-/* The loops around that loop; none: 0. */
+/* The loops outside the given one; NULL: none. */
 static uint64_t around(const walk *w, const ir_stmt *loop) {
   uint64_t mask = 0;
   for (int i = 0; loop && i < w->depth && w->loop[i] != loop; i++)
@@ -292,9 +293,9 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
   return mask;
 }
 
-/* With tiles of 16 rows by 16 sums: the number of multiplications, each of 16 groups of k (AMX) or
- * of one (SME, a sixteenth of the time), plus storing sums, and loading them where a block of k is
- * not the first. */
+/* Cycles of a product in tiles of 16 x 16 sums: its multiplications, each of 16 groups of k (AMX)
+ * or of one (SME, in a sixteenth of the time), plus storing the sums, and loading them for all
+ * blocks of k but the first. */
 static double tiles(const walk *w, const ir_stmt *s, double n) {
   enum { SIDE = 16 };
   const cpu_product *p = cpu_of(s)->product;
@@ -305,7 +306,7 @@ static double tiles(const walk *w, const ir_stmt *s, double n) {
          parts(all, 4) * w->core->tile;
 }
 
-/* Row pitch of b in bytes, if the nest takes a part of each row; 0: it is not such an argument. */
+/* Row pitch of b in bytes, if b is an argument of whose rows the nest reads a part; else 0. */
 static double row_bytes(const walk *w, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->p->tree->workload;
@@ -317,10 +318,9 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
   return (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
 }
 
-/* The cost of beginning each such row: hardware prefetching stops at the end of a page, and with
- * more pages than TLB entries each access misses; parts shorter than a cache line bring the rest of
- * it for nothing (one row of int8 by 4096 x 1536 on Zen 5: 12 columns at a time took 3.3 times as
- * long as 48, 5.5 times as long as 192). */
+/* Cycles to begin each such row: hardware prefetching stops at page boundaries, with more pages
+ * than TLB entries each row misses the TLB, and a part shorter than a cache line fetches all of the
+ * line. */
 static double jumps(const walk *w, const ir_stmt *s) {
   const double k = (double)s->range[cpu_of(s)->product->k].most,
                n = (double)s->range[cpu_of(s)->product->n].most, row = row_bytes(w, s),
@@ -333,8 +333,8 @@ static double jumps(const walk *w, const ir_stmt *s) {
   return k * fmax(fmax(looked, jumped), begun);
 }
 
-/* Words of a tensor that arrive in a cycle from the innermost memory outside the close one that
- * holds all of it. */
+/* Words of a tensor delivered per cycle by the innermost memory, outside the close one, that holds
+ * all of it. */
 static double arrive(const walk *w, const tf_tensor *z) {
   const tf_arch *a = w->p->tree->arch;
   int from = tf_arch_near_cache(a) - 1;
@@ -345,15 +345,14 @@ static double arrive(const walk *w, const tf_tensor *z) {
   return from < 0 ? INFINITY : a->memories[from].read_bw;
 }
 
-/* Cycles that a core waits for b where no product before has prefetched it: neither copies nor
- * tiles look far enough ahead (measured on Zen 5, 64 rows by 2048 x 8192 from DRAM: 15.6 ms,
- * prefetched 12.4). */
+/* Cycles in which a core waits for b where no product before prefetches it: copies and tiles look
+ * too little ahead to hide the latency. */
 static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_tensor *z =
       &w->p->tree->workload->tensors[w->p->tree->workload->ops[s->op].reads[p->b].tensor];
   const bool asked = (cpu_of(s)->prefetched >> (1 + p->b) & 1) &&
-                     !(p->pack >= 0 && p->pairs.places); /* these from their slots */
+                     !(p->pack >= 0 && p->pairs.places); /* those are read from their slots */
   if (z->producer >= 0 || p->slab || p->kernel->m_round > 1 || asked ||
       (double)tf_tensor_words(z) * words_each(type_of(w, s, p->b)) <= w->near / 2)
     return 0;
@@ -362,10 +361,8 @@ static double awaited(const walk *w, const ir_stmt *s, bool *in) {
   return runs(w, mask, true) * words / arrive(w, z);
 }
 
-/* Cycles in which a core waits for rows of a, of an argument as it stands there, whose next ones
- * tiles ask for in short pieces (Measured: weights of 1 x 1 convolutions from memory as rows: 1024
- * to 256 channels at 14 x 14 0.48 to 0.61 ms, of which 0.50 where they are near; 512 to 2048 at 7 x
- * 7 0.58 to 0.74, and 0.65). */
+/* Cycles in which a core waits for rows of an argument a that is read in place, which tiles
+ * prefetch in pieces too short to hide the latency. */
 static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const int t = w->p->tree->workload->ops[s->op].reads[p->a].tensor;
@@ -378,8 +375,8 @@ static double rows_arrive(const walk *w, const ir_stmt *s, bool *in) {
   return runs(w, mask, true) * read_box(w, s, p->a) / w->core->stream;
 }
 
-/* b passes by while it is multiplied: the longer of both, laying it side by side, and sums that are
- * loaded and stored for each panel. */
+/* A product whose b is streamed: the longer of multiplying and fetching b. The former includes
+ * packing, and loading and storing sums for each panel. */
 static void streamed(walk *w, const ir_stmt *s, bool *in) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
@@ -415,8 +412,8 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   const int64_t panels =
       tf_micro_panels(w->isa->registers, (int64_t)vectors, tf_micro_across(&w->p->machine.choices));
   const double stays = w->core->l1_resident / (double)sizeof(float);
-  /* sums are stored and loaded again for each block of k, further out where they do not stay in the
-   * first cache */
+  /* sums are stored and loaded again for each block of k, in an outer memory where they do not fit
+   * in the first cache */
   const bool in_tiles = p->kernel->m_round > 1;
   w->cycles +=
       once * calls *
@@ -455,8 +452,8 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   }
 }
 
-/* Few rows by a large operand: the multiply-adds, plus reducing the lanes of each sum, or storing
- * and loading rows of c; plus a jump wherever contiguous elements of b end. */
+/* Few rows by a large operand: multiply-adds, plus reducing the lanes of each sum, or storing and
+ * loading rows of c, plus the start of each contiguous piece of b. */
 static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { STEPS = 8 };
   const double m = p->m < 0 ? 1 : (double)s->range[p->m].most, n = (double)s->range[p->n].most,
@@ -467,8 +464,8 @@ static void few(walk *w, const ir_stmt *s, const cpu_product *p) {
                               : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
 
-/* Elements that are not zero: each is loaded with its place, and multiplies vectors of b from the
- * first cache, to which these were copied; sums of each part of k are loaded and stored. */
+/* Each nonzero element is loaded with its position and multiplies vectors of b from the first
+ * cache, into which these were copied; sums are loaded and stored for each part of k. */
 static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
   enum { LOADS = 2 };
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most,
@@ -482,8 +479,8 @@ static void sparse(walk *w, const ir_stmt *s, const cpu_product *p) {
                 2 * m * vectors * parts(k, (double)p->sparse.deep) + k * n / w->core->copy);
 }
 
-/* Blocks that are not zero: for each element along k of one, vectors of b are loaded, and multiply
- * its rows; b's are copied row by row. */
+/* For each element along k of a nonzero block, vectors of b are loaded and multiply the block's
+ * rows; b is copied row by row. */
 static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most,
                k = (double)s->range[p->k].most, vectors = parts(n, w->isa->lanes),
@@ -498,7 +495,7 @@ static void blocks(walk *w, const ir_stmt *s, const cpu_product *p) {
        k * tiles * w->core->row);
 }
 
-/* The share of a nest's points that a mask leaves, of rows that it cuts. */
+/* The share of a nest's points that masks leave in the rows that they cut. */
 static double left(const walk *w, const ir_stmt *s) {
   double share = 1;
   for (int k = 0; w->masked && k < w->p->tree->workload->ops[s->op].n_dims; k++)
@@ -523,7 +520,7 @@ static void nest_inside(walk *w, const ir_stmt *s) {
     w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
 }
 
-/* Products by the type that they multiply. */
+/* Moves the cycles of a product to the part of its type. */
 static void note_product(walk *w, const cpu_product *p, double before) {
   const ir_type type = p->kernel ? p->kernel->b : IR_F32;
   w->part[p->way == CPU_FEW        ? TF_COST_FEW
@@ -542,7 +539,7 @@ static void nest(walk *w, const ir_stmt *s) {
   if (w->part && cpu_product_of(s)) note_product(w, cpu_product_of(s), before);
 }
 
-/* A factor for each row, and passing all elements through the core. */
+/* CORRECT, DIVIDE, CARRY: a factor for each row, and one pass over all elements. */
 static void over(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
@@ -550,7 +547,7 @@ static void over(walk *w, const ir_stmt *s) {
   w->cycles += runs(w, 0, false) * (rows * w->core->exponential + n * 2 / w->isa->lanes);
 }
 
-/* What is kept from the step before moves to its place. */
+/* Moves what is retained from the step before. */
 static void cost_of_keep(walk *w, const ir_stmt *s) {
   const int n = w->p->tree->workload->ops[s->op].n_out_dims;
   w->cycles += runs(w, 0, false) * words_of(s->range, n, NULL) / w->core->copy;
@@ -562,7 +559,8 @@ static void step_in(walk *w, const ir_stmt *s) {
   if (w->masked && w->path.n < MAX_PATH) w->path.s[w->path.n++] = s;
 }
 
-/* What runs where a range is not empty: of masks in a share of the steps. */
+/* The body of an IR_IF, which runs where a range is not empty: with masks in a share of the
+ * steps. */
 static void guarded(walk *w, const ir_stmt *s) {
   const double all = w->passes;
   if (w->masked) w->passes *= cpu_share_of_guard(&w->path, s);

@@ -1,10 +1,9 @@
-/* Rows of an intermediate that a product needs in another layout are copied once for all steps of
- * surrounding loops that do not change the intermediate: a block of rows for all panels of columns,
- * instead of for each of them. */
+/* Hoists the copy of an intermediate's rows into a product's layout out of surrounding loops that
+ * do not change the intermediate: a block of rows is copied once for all panels of columns. */
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/ir/machine.h"
 
-/* The buffer that the statement itself writes; -1: none. */
+/* The buffer that the statement writes; -1: none. */
 static int written_by(const lowering *w, const ir_stmt *s) {
   switch (s->kind) {
   case IR_NEST:

@@ -1,6 +1,6 @@
-/* Rows that a product reads as `a` and that maps compute just before it are computed one tile
- * ahead, while the product multiplies.  A product keeps the multipliers busy and little else, so
- * that most work of the maps is free beside it. */
+/* Overlaps a product with the maps that compute its rows of `a` just before it: the product's
+ * kernel computes them one tile ahead. Multiplying leaves most other execution units idle, so that
+ * much of the maps' work is hidden. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/math.h"
 #include "codegen/intrin/micro.h"
@@ -21,7 +21,7 @@ typedef struct {
   int n, common, dim;
 } rows;
 
-/* The last of the rows' nests that produces tensor z; -1: none. */
+/* The last of these nests that produces tensor z; -1: none. */
 static int maker_in(const rows *r, int z) {
   int at = -1;
   for (int i = 0; i < r->n; i++)
@@ -29,8 +29,9 @@ static int maker_in(const rows *r, int z) {
   return at;
 }
 
-/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one
- * element or not at all; and outputs of the rows' nests before k are read at the same element. */
+/* Whether every read of nest k is float32 or int32, without borders, and moves with the row by one
+ * element or not at all; and whether it reads outputs of the nests before it at the current
+ * element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -86,8 +87,7 @@ static bool is_sum(const rows *r, int k) {
          lower_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
-/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded.
- */
+/* A map that uses the values of dims is excluded: the rows' function gets addresses alone. */
 static bool is_map(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
@@ -98,7 +98,8 @@ static bool is_map(const rows *r, int k) {
   return can;
 }
 
-/* Whether the map is a deferred quotient, stored in place of its operand: nothing to do. */
+/* Whether the map is a deferred quotient, stored in place of its operand, so that it does
+ * nothing. */
 static bool is_nothing(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
@@ -109,8 +110,8 @@ static bool is_nothing(const rows *r, int k) {
          root_buffer_of(r->w, op->out);
 }
 
-/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not
- * ready before the row ends. */
+/* Whether nest k reads the result of a sum over the row that nest `from` or a later one computes,
+ * so that it must wait for the row's end. */
 static bool reads_late(const rows *r, int from, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool any = false;
@@ -121,9 +122,9 @@ static bool reads_late(const rows *r, int from, int k) {
   return any;
 }
 
-/* Requires at most one sum over existing data first, then maps and sums of their outputs, and
- * deferred quotients. Then rows can be computed in two passes, the second one beside the next row's
- * first. */
+/* Requires at most one sum over existing data first, then maps, sums of their outputs, and deferred
+ * quotients. Rows can then be computed in two passes, of which the second overlaps with the next
+ * row's first. */
 static bool two_passes(rows *r) {
   const int n = r->n;
   int k = 0, maps = 0;
@@ -142,12 +143,12 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
-/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the
+/* Whether rows are copied for rounding only; if the kernel takes more rows than there are, the
  * additional ones may hold anything. */
 static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
 
-/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that
- * are not rounded ahead is no faster (2 % slower with float32). */
+/* Whether sums of the rows continue earlier ones: rows then come in steps, and computing them ahead
+ * gains only if they are rounded, too. */
 static bool goes_on(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
@@ -155,7 +156,7 @@ static bool goes_on(const rows *r) {
   return any;
 }
 
-/* Whether product s covers the same rows and outer dims, and sums over all of each row. */
+/* Whether product s covers the same rows and outer dims, and its k spans each row. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
@@ -182,7 +183,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
   return same;
 }
 
-/* Whether the product's other operands do not overlap with what the rows' nests read and write. */
+/* Whether the product's other operands do not overlap with what the rows' nests access. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
   const int out = root_buffer_of(r->w, op->out),
@@ -197,11 +198,12 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the
- * rows of a tile. */
+/* With 32 registers half of them are free of sums. A row must have more vectors than a tile has
+ * rows. */
 static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
-/* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
+/* The nests of the rows of statement s (a single map counts as one); NULL: none, or out of
+ * memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
   if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done ||
@@ -215,7 +217,7 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   return all;
 }
 
-/* Lets the product in statement at + 1 compute the rows of the statement at `at`, if possible. */
+/* Marks the statement at `at` to be computed by the product in the next one, if possible. */
 static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
   if (product->kind != IR_NEST || !cpu_of(product)->product || !has_room(&w->p->machine)) return;

@@ -1,5 +1,5 @@
-/* Panels that surrounding loops use again, box after box, as every block of queries uses all keys:
- * the pack gets a slot for each box, which is then packed once. */
+/* Keeps packed panels that surrounding loops use again, box after box, as every block of queries
+ * uses all keys: the pack gets a slot for each box, which is then packed once. */
 #include <string.h>
 
 #include "codegen/backend/cpu/pass/loops.h"
@@ -8,10 +8,10 @@ enum { LINE = 64 };
 
 typedef struct {
   int instances;
-  int64_t most; /* bytes per core for such panels */
+  int64_t most; /* bytes per core for these slots */
 } cores;
 
-/* Whether one core runs more than one step of loop i. */
+/* Whether one core runs several steps of loop i. */
 static bool goes_on(const lower_loops_around *w, int i) {
   return w->loop[i]->loop.trip >
          (ir_is_parallel(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
@@ -23,7 +23,7 @@ static bool moves_b(const lower_loops_around *w, const ir_stmt *s, int k) {
   return lower_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
 }
 
-/* The number of boxes along each dim in those loops; returns the product, 0: too large. */
+/* Counts the boxes along each dim in those loops; returns their product, 0: too many. */
 static int64_t count(const lower_loops_around *w, const ir_stmt *s, uint64_t loops,
                      int64_t *places) {
   const tf_workload *wl = w->w->plan->wl;
@@ -39,7 +39,7 @@ static int64_t count(const lower_loops_around *w, const ir_stmt *s, uint64_t loo
   return all;
 }
 
-/* Keeps all boxes for the outermost loop that uses them again, if there is room. */
+/* Gives each box a slot throughout the outermost loop that reuses them, if there is room. */
 static void spread(lower_loops_around *w, ir_stmt *s) {
   const tf_op *op = &w->w->plan->wl->ops[s->op];
   ir_buffer *pack = &w->w->p->buffers[cpu_of(s)->product->pack];
@@ -70,7 +70,7 @@ static void cache_product(lower_loops_around *w, ir_stmt *s) {
   if (p->way == CPU_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
 
-/* Half of the memory that is nearest to all cores together, divided among them. */
+/* Half of the innermost memory that all cores share, divided among them. */
 static int64_t room(const tf_arch *a, int instances) {
   double most = 0;
   int64_t sharing = instances;

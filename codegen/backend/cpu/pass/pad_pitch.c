@@ -1,8 +1,7 @@
-/* Row pitch of sums to which tiles of several rows are stored: with tiles of AMX, rows an even
- * number of cache lines apart fall into few sets of a cache (measured with 512 float32 a row: a
- * third of the whole product's time on Sapphire Rapids); with tiles in registers, which store a row
- * of a few lines at a time, rows whole pages apart do.  An additional line between rows avoids
- * that. */
+/* Pads the row pitch of sums that tiles of several rows store, so that rows do not fall into few
+ * sets of a cache. Tiles of AMX, which store many rows, need it for rows an even number of cache
+ * lines apart; register tiles, which store a few lines of a row at a time, for rows whole pages
+ * apart. The padding is one cache line after each row. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 enum { TILE_LINES = 4 };
@@ -12,7 +11,7 @@ static int root(const ir_program *p, int buffer) {
   return p->buffers[buffer].shares >= 0 ? p->buffers[buffer].shares : buffer;
 }
 
-/* Buffers in one memory have one box (lower_share), and keep one layout. */
+/* Buffers that share memory have one box (lower_share), and so get the same pitch. */
 static void space_out(lowering *w, int place) {
   for (int i = 0; i < w->p->n_buffers; i++) {
     ir_buffer *b = &w->p->buffers[i];
@@ -22,7 +21,8 @@ static void space_out(lowering *w, int place) {
   }
 }
 
-/* Whether a product takes rows at that place as one (lower_merge_rows): they must have no gap. */
+/* Whether a product merges rows of the buffer at that place (lower_merge_rows), which then must
+ * have no gap. */
 static bool is_merged(const lowering *w, const ir_body *body, int place) {
   bool is = false;
   for (int i = 0; i < body->n && !is; i++) {
@@ -38,7 +38,7 @@ static bool is_merged(const lowering *w, const ir_body *body, int place) {
   return is;
 }
 
-/* From how many bytes apart, and multiples of that, rows fall into the same sets. */
+/* The distance in bytes whose multiples map rows to the same cache sets. */
 static int64_t same_sets(const tf_arch *a, const cpu_product *p) {
   if (p->kernel->m_round > 1) return 2 * lower_line_bytes(a);
   return a->core.page >= 1 ? (int64_t)a->core.page : 1;

@@ -1,12 +1,12 @@
-/* Products with lanes along channels over images with borders: tiles leave out the positions of
- * their windows that are beyond a border, and the zeros there are not multiplied (of 3 x 3 over 7 x
- * 7, a sixth of all). */
+/* Products with lanes along channels over images with borders: tiles skip the positions of their
+ * windows beyond a border, so that zeros are not multiplied (a sixth of all positions for 3 x 3
+ * over 7 x 7). */
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "model/input/dims.h"
 
-/* Multiply-adds of vectors that all tiles of a window may have, written out one by one (6 to 8
- * bytes each). */
+/* The most vector multiply-adds of all tiles of a window that are printed one by one (6 to 8 bytes
+ * of code each). */
 enum { WRITTEN_MOST = 4096, WINDOW_MOST = 128 };
 
 static int64_t extent(const lowering *w, const tf_op *op, int k) {
@@ -18,8 +18,8 @@ static bool is_whole(const lowering *w, const tf_op *op, const ir_stmt *nest, in
   return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == extent(w, op, k);
 }
 
-/* The rank of a, with a border, that the output's k-th dim and the reduced dim `by`, of whose
- * settings the nest has all, move by themselves, and they no other; -1: there is none. */
+/* The rank of a, with a border, that is moved by the output's k-th dim and the reduced dim `by`,
+ * whole in the nest, and by no other, while these two move no other rank; -1: there is none. */
 static int rank_of(const lowering *w, const ir_stmt *nest, const cpu_product *p, int k, int by) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const tf_ref *a = &op->reads[p->a];
@@ -47,7 +47,7 @@ static ir_border border_of(const lowering *w, const tf_op *op, const cpu_product
                      .size = z->extent[rank]};
 }
 
-/* The share of positions that are inside, of n windows of so many. */
+/* The share of positions inside the image, of n windows of `positions` each. */
 static double share(const ir_border *b, int64_t n, int positions) {
   double inside = 0;
   for (int64_t i = 0; i < n; i++)
@@ -65,9 +65,8 @@ double lower_share_inside(const tf_workload *wl, const ir_stmt *nest) {
          share(&p->channels.row, rows, p->channels.window[0]);
 }
 
-/* Multiply-adds that are written out: of rows that are joined those of each at each position of the
- * window; else those of a row of the window in a tile within, at each end, and of another height.
- */
+/* Vector multiply-adds that are printed: of joined rows all positions of the window; else a row of
+ * the window for tiles inside, at each end, and of another height. */
 static int64_t written(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { TILES = 4 };
   const ir_machine *t = &w->p->machine;
@@ -82,7 +81,7 @@ void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int last = op->n_dims - 1, above = p->m - 1;
   if (!p->slab || p->kernel->lifts || op->n_dims == op->n_out_dims)
-    return; /* sums of bytes begin with all of b */
+    return; /* their sums begin with a correction for all of b */
   const int along = is_whole(w, op, nest, p->m) ? rank_of(w, nest, p, p->m, last) : -1;
   if (along >= 0) p->channels.column = border_of(w, op, p, along, p->m, last);
   int down = -1, by = last - 1;

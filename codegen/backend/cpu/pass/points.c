@@ -1,6 +1,6 @@
-/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows,
- * rows of maps, sums along rows, and scalar loops, in which each addition waits for the one before.
- */
+/* Cost of nests that are not matrix products, by the loops that the printer writes for them:
+ * windows, rows of maps, sums along rows, and scalar loops, whose additions depend on each
+ * other. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -60,8 +60,8 @@ static int scattered(const points *p, int k) {
   return n;
 }
 
-/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a
- * nest, and anew wherever what is taken before them moves. */
+/* Cycles to compute the lanes that are inside, for each position along a padded last rank: before
+ * the rows of a nest, and again wherever the indices hoisted out of it change. */
 static double asks(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1;
@@ -81,11 +81,10 @@ static double asks(const points *p) {
   return places * anew * vectors(p, lane) * p->core->gather;
 }
 
-/* Cycles in which a window waits for rows of which it takes a part, from afar: it prefetches them,
- * but lines at both ends are brought twice.  (Measured: rows of 28 of 56 floats, 14 MB read and
- * written, 23 cycles a row.) */
+/* Cycles in which a window waits for parts of rows from an outer memory: it prefetches them, but
+ * lines at both ends of a part are fetched twice. */
 static double cut_rows(const points *p) {
-  enum { HIDDEN = 2 }; /* half of what such a row of a map takes */
+  enum { HIDDEN = 2 }; /* the other half is hidden by the prefetch */
   const int last = p->op->n_out_dims - 1;
   double n = 0;
   for (int i = 0; i < cpu_of(p->s)->n_prefetches; i++) {
@@ -98,7 +97,7 @@ static double cut_rows(const points *p) {
   return n * p->core->page_crossing / HIDDEN;
 }
 
-/* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
+/* Tiles of some rows by one vector. Elements that the windows of a tile share are loaded once. */
 static double window(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1, most = cpu_window_rows(p->wl, p->s, p->registers);
@@ -113,8 +112,8 @@ static double window(const points *p) {
                  ? taps * p->lanes
                  : cpu_window_loads(p->wl, p->s, i, (int)tall);
   const int fours = cpu_of(p->s)->window->fours;
-  if (fours >= 0) { /* neighbours are loaded, spread out in two steps, and added up at once, then
-                       made float32 */
+  if (fours >= 0) { /* neighbours are loaded, interleaved in two steps, added up at once, and
+                       converted to float32 */
     const double beside = (double)p->s->range[op->n_dims - 1].most,
                  each = cpu_window_loads(p->wl, p->s, fours, (int)tall) / beside;
     return tiles * ((taps / beside * tall + 3 * each + 2 * tall) / p->core->ports + p->core->tile);
@@ -133,8 +132,8 @@ static double along_other(const points *p, int row) {
   return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
 }
 
-/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves.
- */
+/* Cycles to test which elements of a row are inside, again wherever an index into a padded rank
+ * changes. */
 static double row_asks(const points *p) {
   const int last = p->op->n_out_dims - 1;
   double all = 0;
@@ -153,10 +152,9 @@ static double row_asks(const points *p) {
   return all;
 }
 
-/* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c),
- * operand by operand in registers (measured with AVX-512: sums of int32 to uint8, five calls, 4
- * to 5.3 cycles), with what a quotient takes more; of all else as the compiler makes it, each
- * operand. */
+/* Vector operations of a map. Maps to bytes are printed as vectors (print/rows.c), with one
+ * operation for each call in the expression and more for a quotient; all others are left to the
+ * compiler, with one for each operand, too. */
 static double map_steps(const ir_program *of, const points *p) {
   enum { QUOTIENT = 7 };
   const ir_buffer *out = &of->buffers[of->buffer_of[p->op->out]];
@@ -170,7 +168,7 @@ static double map_steps(const ir_program *of, const points *p) {
 double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
   enum { LINE = 64 };
   int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
-  while (rest) { /* places are multiples of their greatest common divisor */
+  while (rest) { /* rows begin at multiples of the greatest common divisor of page and distance */
     const int64_t next = step % rest;
     step = rest, rest = next;
   }
@@ -178,7 +176,7 @@ double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
   return lines > stay ? 1 - stay / lines : 0;
 }
 
-/* Bytes from element to element of the read along the op's k-th dim. */
+/* Bytes between the elements of the read that neighbours along the op's k-th dim access. */
 static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   const tf_ref *ref = &p->op->reads[read];
   const tf_tensor *z = &p->wl->tensors[ref->tensor];
@@ -188,10 +186,9 @@ static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   return words;
 }
 
-/* Cycles in which a map waits for lines of arguments that it reads across, each of which it has
- * read before for a neighbour, but which have left the first cache since: of rows nearly a page
- * apart, which no prefetching follows. (Measured: 1024 x 768 turned, rows of 64 elements 0.2 of the
- * time of whole rows, of 128 0.6.) */
+/* Cycles in which a map waits for lines of arguments that it reads across rows half a page or more
+ * apart, which no hardware prefetcher follows: lines fetched for one element are evicted by
+ * conflicts before its neighbours are read. */
 static double gone(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   const double line = p->core->line / (double)sizeof(float);
@@ -213,9 +210,9 @@ static double along_output(const points *p, double n_expr) {
          row_asks(p);
 }
 
-/* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream
- * tells the machine, and no product has prefetched them.  (Measured: 64 rows, of 32 to 224
- * elements, of arguments of 3 and 8 MB: 48 to 100 cycles a row.) */
+/* Cycles in which a map waits for the start of each row, where rows are parts of a large
+ * argument's: the hardware prefetcher cannot foresee where the next one begins, and no product
+ * prefetches them. */
 static double awaited(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   double n = 0;
@@ -236,7 +233,7 @@ static double awaited(const points *p, const ir_program *of) {
   return n * p->core->page_crossing;
 }
 
-/* Sums along rows: vectors, and one horizontal sum at the end. */
+/* Sums along rows: vectors, and one horizontal sum at the end of each row. */
 static double along_sums(const points *p) {
   const int last = p->op->n_dims - 1;
   return settings(p, 0, p->op->n_out_dims) *
@@ -298,7 +295,7 @@ static void access_parts(const ir_program *of, int tensor, double n, double *par
   if (ir_is_byte(type)) part[TF_COST_BYTE] += n;
 }
 
-/* So many vectors, or elements, of the nest's operations. */
+/* Adds n vectors, or elements, of each of the op's operations. */
 static void operation_parts(const points *p, double n, double *part) {
   for (int i = 0; i < p->op->n_expr; i++)
     if (p->op->expr[i].what == TF_X_CALL) part[part_of(p->op->expr[i].call)] += n;
@@ -310,7 +307,7 @@ static bool narrow(const points *p, const ir_program *of) {
          ir_bytes(of->buffers[of->buffer_of[p->op->reads[0].tensor]].type) < (int)sizeof(float);
 }
 
-/* Elements that a window takes apart from each other. */
+/* Elements that a window gathers. */
 static void window_parts(const points *p, double runs, double *part) {
   part[TF_COST_WINDOW] += runs * window(p);
   for (int i = 0; i < p->op->n_reads; i++)

@@ -1,6 +1,6 @@
 /* Words of intermediates that nests other than products fetch and write back, where these do not
- * stay in the first cache from one nest to the next.  The model counts them, but hides them behind
- * work that a kernel does not have. */
+ * stay in the first cache from one nest to the next. The model counts these words, too, but lets
+ * them overlap with computation, of which such nests have too little. */
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -8,12 +8,12 @@
 typedef struct {
   const ir_program *p;
   double stays;      /* words that stay in the first cache */
-  double *fetched;   /* [buffer] words read or written at its place so far; 0: none */
-  double *rewritten; /* [buffer] of them, those that are written */
+  double *fetched;   /* [buffer] words accessed so far at the buffer's place; 0: none */
+  double *rewritten; /* [buffer] those of them that are written */
 } traffic;
 
-/* The buffer in whose memory the tensor stands while a nest accesses it; -1: none that comes from
- * further out. */
+/* The buffer whose memory holds the tensor while a nest accesses it; -1: it is an argument's, or
+ * stays in the first cache. */
 static int place_of(const traffic *t, int tensor) {
   int b = t->p->buffer_of[tensor];
   if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT || (double)t->p->buffers[b].words <= t->stays)
@@ -23,8 +23,8 @@ static int place_of(const traffic *t, int tensor) {
   return b;
 }
 
-/* Notes the box of a tensor, of which one dim moves each rank: intermediates that windows read are
- * rarely mapped. */
+/* Records the box of a tensor each of whose ranks is moved by one dim; intermediates that windows
+ * read are rarely mapped. */
 static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
   const int b = place_of(t, tensor);
@@ -52,7 +52,7 @@ static void note_nest(traffic *t, const ir_stmt *s) {
   note(t, s, NULL, op->out);
 }
 
-/* What was noted, both ways, and begins anew. */
+/* Words to fetch and to write back of what was recorded, which is then cleared. */
 static double noted(traffic *t) {
   double words = 0;
   for (int i = 0; i < t->p->n_buffers; i++) {
@@ -62,7 +62,7 @@ static double noted(traffic *t) {
   return words;
 }
 
-/* Words a cycle that a core gets from the innermost memory that holds all intermediates. */
+/* Words per cycle that a core gets from the innermost memory that holds all intermediates. */
 static double rate(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   double held = 0, cores = 1;

@@ -1,18 +1,18 @@
-/* Products with lanes along channels, seen in their surrounding loops: boxes (with borders) that
- * steps use again are packed once, widened to cover these steps; panels from memory are prefetched
- * one nest ahead. */
+/* Products with lanes along channels, seen with their surrounding loops: boxes (with borders) that
+ * steps use again are packed once, widened to cover all these steps; panels from outer memories are
+ * prefetched one nest ahead. */
 #include "codegen/backend/cpu/pass/loops.h"
 
-/* A wider box must save so many words for each that it holds, as it is farther away and more spread
- * out (arch-specs/cores/fitted.csv). */
+/* A wider box must save so many words for each that it holds, as it lies farther from the core and
+ * is less dense (arch-specs/cores/fitted.csv). */
 enum { SPARES = 2 };
 
-/* Panels that need more than one part in so many of the close memory do not stay there for a whole
- * run (arch-specs/cores/fitted.csv). */
+/* Panels that take more than 1 / SHARE of the close memory do not stay there for a whole run
+ * (arch-specs/cores/fitted.csv). */
 enum { SHARE = 4 };
 
 /* How often a core fills a box that depends on those loops: once for each step of all loops down to
- * the last of them. */
+ * the innermost of them. */
 static double fills(const lower_loops_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
@@ -35,7 +35,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
   return v;
 }
 
-/* The loops inside of one that uses the same box again. */
+/* The loops inside one that uses the same box again. */
 static uint64_t come_back(const lower_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
     if (!(mask >> i & 1) && !ir_is_parallel(w->loop[i]) && w->loop[i]->loop.trip > 1)
@@ -57,8 +57,7 @@ static uint64_t box_moves(const lower_loops_around *w, const ir_range *r, int ra
   return mask;
 }
 
-/* Extends to their whole length the ranks that change where control returns, if that saves copies.
- */
+/* Widens to their whole length the ranks that such loops change, if that saves copies. */
 static void widen(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_workload *wl = w->w->plan->wl;
@@ -82,7 +81,7 @@ static void widen(lower_loops_around *w, ir_stmt *s) {
   if (note) note->product = product;
 }
 
-/* Which panels the nest that runs next needs: depends on how the innermost loop moves them. */
+/* Which panels the next nest needs, by how the innermost loop moves them. */
 static cpu_next next_of(const lower_loops_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)

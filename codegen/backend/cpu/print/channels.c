@@ -1,19 +1,20 @@
-/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel
- * after panel of b goes over all rows. */
+/* Prints products with lanes along channels: a list of the offsets of a's elements, then each panel
+ * of b goes over all rows. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
 #include "model/input/dims.h"
 
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
-/* Dims that the nest walks within a panel: neither in the tile nor groups. */
+/* Whether the nest has a loop over the dim outside the tile's, within a panel: it is neither the
+ * tile's nor one of groups. */
 static bool outside(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1) &&
          !cpu_is_group(c->wl, op, p, k);
 }
 
-/* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one.
- */
+/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; nothing if there is one
+ * group. */
 static void group_at(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
@@ -28,7 +29,7 @@ static int group_along(const cpu_product *p, int k) {
   return k == p->channels.groups ? p->kernel->group : 1;
 }
 
-/* Groups of what is reduced from the k-th dim on, over all of it. */
+/* Settings of the reduced dims from the k-th on, in groups of elements. */
 static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   int64_t n = 1;
   for (; k < op->n_dims; k++)
@@ -36,14 +37,14 @@ static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *
   return n;
 }
 
-/* Elements of panels from one setting of the outermost reduced dim to the next, for each column. */
+/* Elements of panels between settings of the outermost reduced dim, for each column. */
 static int64_t panel_step(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
 /* ---- panels --------------------------------------------------------------------------------- */
 
-/* Opens the loops over groups; `g_` is where a group begins. */
+/* Opens the loops over groups; `g_` is the offset at which a group's panels begin. */
 static void open_groups(c_printer *c, const tf_op *op, const cpu_product *p) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const char *dim = c_dim_name(c, op, k), *of = k == p->channels.groups ? "g" : "d";
@@ -75,8 +76,8 @@ static void each_element(c_printer *c, const tf_op *op, const cpu_product *p, co
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
-/* Whether groups of b are words that stand side by side along the only dim that is reduced, or
- * words themselves. */
+/* Whether b consists of 32-bit words as the kernel reads them: float32, or groups that lie side by
+ * side along the only reduced dim. */
 static bool in_words(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int group = p->kernel->group;
   return c_buffer(c, op, p->b)->type == p->kernel->b && ir_bytes(p->kernel->b) * group == 4 &&
@@ -84,10 +85,9 @@ static bool in_words(const c_printer *c, const tf_op *op, const cpu_product *p) 
           (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
 }
 
-/* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and
- * those after it are what is reduced, in the order of the dims: then rows of it can be transposed
- * where they have no gaps.  -1: it is not so.
- */
+/* The rank of b that n alone moves, if its rows of words can be transposed where they have no gaps:
+ * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: they
+ * cannot. */
 static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
@@ -141,7 +141,7 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
-  if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
+  if (ir_has_parallel(&c->p->body)) /* with one core in the mapping, packing stays on one, too */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
     if (!cpu_is_group(c->wl, op, p, k)) continue;
@@ -171,13 +171,14 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
 
 /* ---- the nest ------------------------------------------------------------------------------- */
 
-/* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
+/* How many neighbours along a dim lie side by side in a (the block of its layout); 0: the layout
+ * has no blocks along it. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   const ir_buffer *b = c_buffer(c, op, p->a);
   return b->block.by && op->reads[p->a].index[b->block.rank].terms[0].dim == dim ? b->block.by : 0;
 }
 
-/* Where each element of a that is reduced stands from the first. */
+/* Prints the list of offsets of a's elements, for each setting of the reduced dims. */
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const bool once = cpu_lists_once(op, s);
@@ -223,7 +224,7 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "equal_part(n_at, %d);\n", TF_MICRO_PART);
 }
 
-/* The most steps of k of all parts. */
+/* The most steps of k in one part. */
 static int64_t steps_of_k(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -242,7 +243,8 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
 }
 
-/* The step of a along a dim: of the slab, or of an intermediate where it stands. */
+/* The step of a along a dim: in the slab, or in the buffer of an intermediate that is read in
+ * place. */
 static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   if (p->slab) return c_slab_step(c, op, p, dim);
   const tf_ref *a = &op->reads[p->a];
@@ -254,19 +256,19 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product 
   return step;
 }
 
-/* Where the sums go: as they are, as what a map makes of them, or rounded to where a statement
- * behind would copy them. */
+/* The buffer that receives the sums: the op's output, the output of a map that is fused, or,
+ * rounded, the destination of a SAVE. */
 static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op];
   return cpu_of(s)->rounds_for ? cpu_of(s)->rounds_for->save.to : c->p->buffer_of[op->out];
 }
 
-/* Whether calls say which rows of the window are inside. */
+/* Whether calls pass the range of the window's rows that are inside. */
 static bool says_rows(const cpu_product *p) {
   return p->channels.row.size > 0 && !p->channels.joined;
 }
 
-/* The rows of the window, at the point, that are between the first and the last of the image. */
+/* Prints that range at the current point, from the image's first and last row. */
 static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
   const ir_border *b = &p->channels.row;
   const int rows = p->channels.window[0];
@@ -331,7 +333,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
           says_rows(p) ? ", from, to" : "", map ? ", &map" : "");
 }
 
-/* For each length that rows can have, and for panels and the last one. */
+/* A call for each length that rows can have, for whole panels and for the last one. */
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m];
@@ -346,7 +348,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
-/* Tiles of one panel's part: each row's, and rows outside. */
+/* Tiles of one panel and one part of k: those of each row, times the rows outside. */
 static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const int64_t m = s->range[p->m].most * (p->channels.joined ? s->range[p->m - 1].most : 1);
@@ -361,7 +363,7 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   return n;
 }
 
-/* How often the nest calls for a row, at most. */
+/* How many calls the nest has for a row, at most. */
 static int64_t calls_of(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   int64_t n = (s->range[p->n].most + p->channels.panel - 1) / p->channels.panel *
@@ -372,9 +374,9 @@ static int64_t calls_of(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   return n;
 }
 
-/* What comes next in the order of the loops: the part behind this one, the panel behind, the first
- * one of the next nest; and how much of it a step of what is reduced prefetches in each tile, so
- * that all of it is there when it is wanted. */
+/* Prints what is prefetched, which is what the loops reach next: the next part of the panel, the
+ * next panel, or the first one of the next nest; and the share of it that each tile prefetches in a
+ * step of the reduction, so that all of it is there in time. */
 static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];

@@ -18,7 +18,8 @@ static bool product_uses(const cpu_product *p, int buffer) {
                                       p->pairs.panels == buffer;
 }
 
-/* What is rounded on its way to the next product never stands in a buffer of its own. */
+/* Whether the op's nest accesses the buffer; a result that its product stores rounded elsewhere has
+ * no buffer. */
 static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const tf_op *op = &c->wl->ops[s->op];
   const bool nest = s->kind == IR_NEST;
@@ -48,7 +49,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   return false;
 }
 
-/* Nobody names it, and nobody takes its place. */
+/* Whether no statement names the buffer, nor any that shares its memory. */
 static bool stands_nowhere(const c_printer *c, int buffer) {
   bool taken = c->p->buffers[buffer].tensor < 0 || uses(c, &c->p->body, buffer);
   for (int i = 0; i < c->p->n_buffers; i++)
@@ -58,7 +59,7 @@ static bool stands_nowhere(const c_printer *c, int buffer) {
 
 static int64_t in_lines(int64_t words) { return (words + LINE - 1) / LINE * LINE; }
 
-/* Panels that each call needs, then those that it may have. */
+/* Places the panels that each call needs first, then those that are optional. */
 static void place_panels(c_printer *c) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < c->p->n_notes; i++) {
@@ -99,7 +100,7 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
 
-/* Panels that the caller may have laid out. */
+/* Panels that the caller may pack beforehand. */
 static bool is_offered(const c_printer *c, int buffer) {
   bool any = false;
   for (int i = 0; i < c->p->n_notes; i++)
@@ -117,8 +118,7 @@ static void offered(c_printer *c, int buffer, const char *name) {
           type, name, type, c->offset[buffer]);
 }
 
-/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the
- * buffer. */
+/* A map's result may stay in its row, and a window's in registers: the buffer is then unused. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
   pointer(c, b, b->id, part, offset);
@@ -127,7 +127,7 @@ static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, i
   fprintf(c->out, "(void)%s;\n", b->id);
 }
 
-/* Pointers to the buffers in common, or to those of one thread. */
+/* Declares pointers to the buffers that threads share, or to those of each thread. */
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
@@ -175,14 +175,14 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
           buffer, lengths[1]);
 }
 
-/* The box of a slab that is kept: none yet. */
+/* Declares the box of a slab that is kept, empty at first. */
 static void open_box(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
-/* How many offsets are listed: none yet. */
+/* Declares the number of offsets in the list, 0 at first. */
 static void open_list(c_printer *c, int buffer) {
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_n = 0;\n", c->p->buffers[buffer].id, buffer);
@@ -195,7 +195,7 @@ static void open_pairs(c_printer *c, const cpu_product *p, const tf_ref *reads, 
   if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
 }
 
-/* What was packed last, for products that keep it. */
+/* Declares what was packed last, of products that keep it. */
 static void open_notes(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
@@ -209,7 +209,7 @@ static void open_notes(c_printer *c, const ir_body *body, bool each) {
   }
 }
 
-/* At the start nothing is held. */
+/* Marks retained buffers as empty at the start. */
 static void hold_nothing(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
@@ -223,7 +223,7 @@ static void hold_nothing(c_printer *c) {
   }
 }
 
-/* Each thread sets up its tiles once a run, and gives them back. */
+/* Each thread configures the tile registers once a run, and releases them at its end. */
 static void open_tiles(c_printer *c) {
   if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "tiles_open();\n");
 }
@@ -251,8 +251,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
 }
 
-/* Rows that were copied for all steps of loop s are no more what they were where it begins again.
- */
+/* Invalidates rows that were copied for all steps of loop s, where the loop starts. */
 static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
   for (int i = 0; i < b->n; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
@@ -335,7 +334,7 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_CARRY: c_carry(c, s); break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
-    case IR_MERGE: /* made by other targets' passes */
+    case IR_MERGE: /* only other targets have these */
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:
@@ -399,7 +398,7 @@ static uint32_t kinds_used(const tf_workload *wl) {
   return all;
 }
 
-/* Whether an element asks where it stands, or chooses. */
+/* Whether an expression tests the place of an element, or selects. */
 static bool chooses(const tf_workload *wl) {
   bool any = false;
   for (int o = 0; o < wl->n_ops; o++)
@@ -424,17 +423,18 @@ static void arguments(c_printer *c) {
           fprintf(c->out, "[%d];\n", r);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  (void)%s_s%d;\n", id, r);
-    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* it may be read where the other is not */
+    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* one of the two may be unused */
   }
 }
 
-/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in,
- * what does not.  --isa multi has asked before. */
+/* Exported functions are compiled without the instruction set, so that they run on any CPU and test
+ * for it; they call code that needs it, but never inline it. With --isa multi, the chooser has
+ * tested before. */
 static void can_run(FILE *out, const c_package *k) {
   fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
   if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
   const char *has = k->isa->has,
-             *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
+             *tiles = strstr(has, " && TILES"); /* which are tested separately */
   fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n",
           (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
   fprintf(out,
@@ -488,8 +488,8 @@ static void entry(c_printer *c, const c_package *k) {
     fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
-/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`,
- * by the caller alone. */
+/* Functions that pack panels of arguments: `pack`, those that each call packs, or the caller
+ * beforehand; `offer`, those that the caller alone packs. */
 static void packs(c_printer *c, const c_package *k, bool first) {
   const bool says = first && c_has_sparse(c->p);
   fprintf(c->out, "\nstatic %s %s(const %s_args *args, float *packed) {\n", says ? "int" : "void",
@@ -527,7 +527,7 @@ static void find_packed(c_printer *c, const c_package *k) {
   if (says) fprintf(c->out, "  if (status != %s_done) return status;\n", k->name);
 }
 
-/* What the caller calls to have them for many calls. */
+/* The exported function that packs panels for many calls. */
 static void pack_entry(c_printer *c, const c_package *k) {
   const char *n = k->name;
   fprintf(c->out,
@@ -580,8 +580,8 @@ static bool keeps(const ir_program *p) {
   return any;
 }
 
-/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like
- * are made of what these break. */
+/* Compiler options that reorder sums or exclude infinities and NaN break exp and similar
+ * functions. */
 static const char strict[] =
     "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) "
     "&& __FINITE_MATH_ONLY__ > 0)\n"

@@ -1,4 +1,4 @@
-/* What nests are printed of: loops, lines, starts of sums, divisors. */
+/* Parts of printed nests: loops, lines, starts of sums, divisors. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -69,7 +69,7 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
     c_round(c, type), c_value(c, op, skip), c_rounded(c, type);
   } else {
     bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
-    if (!sign) /* the value first: where it is not a number, it gives way to what there is */
+    if (!sign) /* the value first: if it is NaN, it gives way to what is there */
       fprintf(c->out, "%s(", c_combine(op->reduce)), c_value(c, op, skip), fputs(", ", c->out);
     if (acc)
       fputs(acc, c->out);
@@ -151,7 +151,7 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "(void)d_%s;\n",
-          c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
+          c->p->dim_id[op->dims[k]]); /* an operand that was packed need not test it */
 }
 
 void c_length(c_printer *c, const ir_range *r) {

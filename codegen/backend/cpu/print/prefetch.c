@@ -1,5 +1,5 @@
-/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles of a
- * window. */
+/* Prints prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles
+ * of a window. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/window.h"
@@ -18,7 +18,7 @@ static void origin(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
     if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
 }
 
-/* How much further the box will be, in bytes. */
+/* The distance in bytes by which the box moves. */
 static void further(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
@@ -29,7 +29,7 @@ static void further(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   }
 }
 
-/* far[i] is the panel that the caller has laid out, if there is one, or what follows. */
+/* far[i]: the panel that the caller has packed, if it has, or else what follows. */
 static void offered(c_printer *c, int i, const cpu_prefetch *a) {
   const cpu_product *p = cpu_of(a->nest)->product;
   c_indent(c);
@@ -41,7 +41,7 @@ static void offered(c_printer *c, int i, const cpu_prefetch *a) {
           cpu_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
 }
 
-/* For what is packed by then, and kept. */
+/* far[i]: a panel that is packed by then, and kept. */
 static void packed(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = &c->p->buffers[cpu_of(a->nest)->product->pack];
@@ -66,14 +66,14 @@ static int64_t boxes_of(const c_printer *c, const cpu_prefetch *a) {
   return boxes;
 }
 
-/* "&PLACE", where the box at hand is. */
+/* "&PLACE" at the start of the current box. */
 static void first(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   fputs("far_box((uintptr_t)&", c->out), c_place(c, op, a->read);
   further(c, op, a);
 }
 
-/* The rows of one box, or of several, a setting each of the dims that are neither rows nor along
- * them. */
+/* The rows of one box, or of several: one for each setting of the dims that are neither rows nor
+ * along them. */
 static void box(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
@@ -140,9 +140,9 @@ void c_prefetch(c_printer *c, const ir_stmt *s) {
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
-enum { MOST_LINES = 4 }; /* that a row of a tile covers */
+enum { MOST_LINES = 4 }; /* that a row of a tile can cover */
 
-/* How far a step of the op's k-th dim goes along the rank that it moves. */
+/* The distance that a step of the op's k-th dim moves the rank that it moves. */
 static int64_t step_of(const c_printer *c, const tf_op *op, int read, int k) {
   int64_t most = read < 0;
   for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)

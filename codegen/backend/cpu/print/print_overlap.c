@@ -1,17 +1,17 @@
-/* A product whose kernel computes the rows of its a while it multiplies: the work of a row as
- * functions of addresses that the caller passes. */
+/* Prints a product whose kernel computes rows of its operand a while it multiplies: the work on a
+ * row becomes functions of addresses that the caller passes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "codegen/backend/cpu/print/rows.h"
 
-/* The nests of the rows: first the sum that is one row ahead of the others (0 or 1 of them), then
- * the others. */
+/* The nests of the rows: first the sum that is computed one row before the others (0 or 1 of them),
+ * then the others. */
 typedef struct {
   const ir_stmt *const *all;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
   int64_t words;
-  int rounded; /* tensor that the product wants as bfloat16, in rows of its own; -1: none */
+  int rounded; /* the tensor that the product reads as bfloat16, from a buffer of rows; -1: none */
 } rows;
 
 /* The tensor of the rows that the product reads, or would read without deferred quotients. */
@@ -36,8 +36,7 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   return true;
 }
 
-/* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it.
- */
+/* Whether only rounded values of z are stored, and of its deferred quotients. */
 static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
   bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
   for (int k = r->n; only && k < cpu_of(s)->rows->body.n; k++)
@@ -61,14 +60,14 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
   return r;
 }
 
-/* A nest whose sums start over or continue, as do those of all others; NULL: none. */
+/* A nest whose sums start over or continue, as those of all others do; NULL: none. */
 static const ir_stmt *goes_on(const rows *r) {
   for (int k = 0; k < r->n; k++)
     if (r->all[k]->nest.n_resets) return r->all[k];
   return NULL;
 }
 
-/* Lists all that they read and write. */
+/* Lists all accesses of the nests. */
 static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
   int n = 0;
   for (int k = 0; k < r->n; k++) {
@@ -87,7 +86,7 @@ static void type_of(c_printer *c, const c_row_at *at) {
           c_type(c_buffer(c, at->op, at->ref)->type));
 }
 
-/* Prints the addresses in the row of the lead, or of the others. */
+/* Prints the addresses in the row of the leading sum, or of the others. */
 static void places(c_printer *c, bool lead, const char *row) {
   for (int i = 0; i < c->n_row_at; i++) {
     if (c->row_at[i].lead != lead) continue;
@@ -142,7 +141,7 @@ static void open_rest(c_printer *c, const rows *r) {
   fprintf(c->out, "const int rest = %d;\n", (int)rest_of(c, r));
 }
 
-/* Prints a whole row of the lead, or of the others. */
+/* Prints a whole row of the leading sum, or of the others. */
 static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
   const char *name = c->p->dim_id[r->dim];
   c_line(c, "{\n");
@@ -173,8 +172,9 @@ static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name,
           name);
   c->depth++;
-  for (int lead = r->lead; lead >= 0; lead--) { /* first the leads of all rows: several overlap,
-                                                   where one waits for its own row's end */
+  for (int lead = r->lead; lead >= 0;
+       lead--) { /* the leading sums of all rows come first: several overlap, where each would
+                    otherwise wait for its own row's end */
     c_line(c, "for (int64_t i = from; i < to; i++) {\n");
     c->depth++;
     whole_row(c, r, lead, "i");
@@ -209,8 +209,8 @@ static void print_text(c_printer *c, const rows *r, int which) {
   c_close(c, 1);
 }
 
-/* Prints the addresses at the first row, and the steps from row to row, where the kernel is called.
- */
+/* Prints the addresses at the first row and their steps from row to row, where the kernel is
+ * called. */
 static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n,
                          const char *name) {
   c_indent(c);
@@ -241,7 +241,7 @@ void c_ahead_free(c_ahead *h) {
   free(h);
 }
 
-/* With c's places set: prints all that comes before the kernel, at its own depth. */
+/* With c's accesses set: prints all that stands in front of the kernel. */
 static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
   FILE *const out = c->out;
   const int depth = c->depth;

@@ -1,4 +1,5 @@
-/* Products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can have. */
+/* Prints products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can
+ * have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -11,7 +12,7 @@ static void lengths(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
-/* The step of a single row, which has no dim, is not used. */
+/* The step of a single row, which has no dim, is unused. */
 static void from_row_to_row(c_printer *c, const tf_op *op, const cpu_product *p, int read) {
   if (p->m < 0)
     fputc('0', c->out);

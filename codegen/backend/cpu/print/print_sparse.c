@@ -1,6 +1,6 @@
-/* Products of which the zeros of a are skipped: the block product of its other elements, or blocks
- * of them, each of which is broadcast and multiplies the row of b at its place; the nest; the
- * panels of these elements; and arguments that have too many. */
+/* Prints products that skip the zeros of a: the block product of its nonzero elements, or blocks of
+ * them, each broadcast and multiplied by the row of b at its position; the nest; the panels of
+ * these elements; and the test for arguments that have too many. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/files.h"
@@ -42,7 +42,7 @@ static void store_sums(FILE *out, int rows, int across) {
   fputs("  }\n}\n", out);
 }
 
-/* Rows of a's blocks, which stand `at` rows of b, by `across` vectors of these. */
+/* Rows of a's blocks, whose columns select the rows `at` of b, by `across` vectors of these. */
 static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   const int across = p->sparse.across, rows = p->sparse.rows;
   fprintf(out,
@@ -66,7 +66,7 @@ static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   store_sums(out, rows, across);
 }
 
-/* rows of a by `across` vectors of b, whose rows are `pitch` apart. */
+/* rows of a by `across` vectors of b, whose row pitch is `pitch`. */
 static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
   const int across = p->sparse.across, n = p->sparse.n;
   fprintf(out,
@@ -90,7 +90,7 @@ static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
   store_sums(out, rows, across);
 }
 
-/* A part of k of such columns by all rows; d: its depth. */
+/* A part of k, d deep, of such columns by all rows. */
 static void rows_of(FILE *out, const cpu_product *p, const char *name) {
   const int rows = p->sparse.rows;
   const long long deep = p->sparse.deep, each = p->sparse.each;
@@ -116,8 +116,8 @@ static void rows_of_blocks(FILE *out, const cpu_product *p, const char *name) {
           p->sparse.rows, name, p->sparse.block * p->sparse.of);
 }
 
-/* Columns of a tile, part of k by part: where enough rows use them, or there are fewer than a tile
- * has, they are laid side by side before. */
+/* Columns of a tile, part of k by part: if enough rows use them, or there are fewer than a tile
+ * has, they are copied side by side first. */
 static void block(FILE *out, const cpu_product *p, const char *name) {
   enum { FEW = 8 };
   const int across = p->sparse.across;
@@ -164,15 +164,14 @@ static const char *block_product(FILE *out, tf_micro *u, const cpu_product *p) {
 
 /* ---- the nest and its panels ---------------------------------------------------------------- */
 
-/* Values from one part of k to the next; of blocks, rows of them. */
+/* Values from one part of k to the next; of blocks: their rows. */
 static int64_t part_of(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent;
   return p->sparse.block ? rows / p->sparse.block : rows * p->sparse.each;
 }
 
-/* Blocks that are not zero, one behind the other: no branch asks which, as the next one takes the
- * place of a zero one.
- */
+/* Packs the nonzero blocks one after the other, without a branch: a zero block is overwritten by
+ * the next one. */
 static void pack_blocks(c_printer *c, const tf_op *op, const cpu_product *p) {
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent, all = c->wl->dims[op->dims[p->k]].extent,
@@ -324,7 +323,7 @@ void c_sparse(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* ---- arguments that break the pattern ------------------------------------------------------- */
+/* ---- arguments with too many nonzero elements ------------------------------------------------ */
 
 static const cpu_product *product_at(const ir_program *p, int i) {
   const bool ours = p->notes[i]->of == &cpu_no_note; /* another target has packs of its own */
@@ -345,7 +344,8 @@ bool c_has_blocks(const ir_program *p) {
   return any;
 }
 
-/* The tensor of the i-th pack, if that is of such a product, and the first one of it; else NULL. */
+/* The tensor of the i-th pack, if that is of such a product, and the first one of the tensor; else
+ * NULL. */
 static const tf_tensor *tensor_at(const c_package *k, int i) {
   const tf_tensor *z =
       product_at(k->p, i) && !product_at(k->p, i)->sparse.block ? c_packed_tensor(k, i) : NULL;
@@ -447,7 +447,7 @@ void c_kept(FILE *out, const tf_tensor *z) {
           step, z->extent[z->density.rank], z->density.n, z->density.m);
 }
 
-/* Elements 0 .. n of the last row, where they are in one block. */
+/* Makes elements 0 .. n of the last row nonzero, if they are in one block. */
 static void spoil(FILE *out, const c_package *k, const tf_tensor *z) {
   const int r = z->density.rank;
   const int64_t n = z->density.n, row = z->extent[1 - r] - 1;

@@ -1,5 +1,5 @@
-/* Nests that are products: a block product of codegen/intrin/micro.h for each length that the
- * ranges can have. */
+/* Prints nests that are products: a block product of codegen/intrin/micro.h for each length that
+ * the ranges can have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -42,7 +42,7 @@ static void b_as_it_is(c_printer *c, const tf_op *op, const cpu_product *p) {
   }
 }
 
-/* Where b stands, and its step along k; `offered`: as a caller has laid it out. */
+/* The arguments b and its step along k; `offered`: as a caller has packed it. */
 static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool offered) {
   const cpu_product *p = cpu_of(s)->product;
   if (offered)
@@ -51,7 +51,7 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool off
     b_as_it_is(c, op, p);
 }
 
-/* Whether rows of a come from an argument as they stand there, neighbours along k. */
+/* Whether rows of a are read in place from an argument, contiguous along k. */
 static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
@@ -61,12 +61,12 @@ static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return inner->n_terms == 1 && tf_index_coef(inner, op->dims[p->k]) == 1;
 }
 
-/* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
+/* Whether the sums go, rounded, to rows in the layout of the next product's kernel. */
 static bool goes_on(const ir_stmt *s) {
   return cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_NEST;
 }
 
-/* Where the sums go, and the step from row to row. */
+/* The arguments c and its step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = cpu_of(s)->rounds_for;
   if (next && goes_on(s)) {
@@ -76,7 +76,8 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     return;
   }
   fputc('&', c->out);
-  if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op]; /* its dims are the output's */
+  if (cpu_of(s)->map)
+    op = &c->wl->ops[cpu_of(s)->map->op]; /* the output's dims are those of the map */
   if (next)
     c_element_of(c, next->save.to);
   else
@@ -88,8 +89,8 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_step(c, op, -1, op->dims[cpu_of(s)->product->m]);
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it
- * makes; what another product has prefetched needs no more. */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and the rows of a that it
+ * computes; it does not prefetch operands that another product has prefetched. */
 static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
                       const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
@@ -123,7 +124,8 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   fputs(map ? ", &map);\n" : ahead ? ", &of);\n" : ");\n", c->out);
 }
 
-/* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
+/* A product that streams b: panels that the caller has packed, if there are any, else the whole
+ * box. */
 static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_micro_streamed st = {
@@ -234,7 +236,7 @@ static void wide(c_printer *c, const char *to, const char *from, int by) {
   fprintf(c->out, "(void)%s;\n", to);
 }
 
-/* The lengths of the block, and what they are filled up to. */
+/* The block product for each combination of lengths, with their padding. */
 static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
@@ -266,7 +268,7 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
-/* Where the panel at hand is packed, in place of where all are. */
+/* The slot of the current panel, in place of the whole pack. */
 static void open_place(c_printer *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   if (p->pack < 0 || p->slab || !p->pairs.places) return;
@@ -278,7 +280,7 @@ static void open_place(c_printer *c, const ir_stmt *s) {
   c_pack_name(c, p->pack), fprintf(c->out, "_all + place * %" PRId64 ";\n", b->words);
 }
 
-/* `whole`: whether all rows are one; of arguments the strides say. */
+/* Prints `whole`: whether all rows can be merged, which the strides of arguments decide. */
 static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *both[2] = {c_buffer(c, op, -1), c_buffer(c, op, p->b)};
@@ -290,7 +292,7 @@ static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
-/* The loop over the op's k-th dim; of rows that are one, over the first. */
+/* Opens the loop over the op's k-th dim; of merged rows over the first. */
 static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   if (!cpu_of(s)->product->pairs.merged || k != cpu_of(s)->product->n - 1) {
     c_loop(c, op, s, k);

@@ -1,12 +1,12 @@
-/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element
- * by element or as vectors. */
+/* Prints ops over rows of contiguous elements: sums of a row, and maps and sums fused over it,
+ * element by element or as vectors. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
 #include "codegen/intrin/math.h"
 #include "model/input/dims.h"
 
-/* Whether the op sums neighbours as they are: row_sum and its like do that. */
+/* Whether the op sums contiguous elements unchanged, as row_sum and similar functions do. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op) {
   bool known =
       op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
@@ -22,7 +22,7 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
          c_runs_along(c, op, op->dims[op->n_out_dims], false);
 }
 
-/* What stands in `all` becomes the output, or is taken into it. */
+/* The sum in `all` becomes the output, or is combined with it. */
 void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
@@ -63,7 +63,7 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   c_close(c, op->n_out_dims - open);
 }
 
-/* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
+/* Whether the nest is a map over a contiguous row, its first `open` dims being set. */
 static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 &&
@@ -78,15 +78,15 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
-/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where
- * lanes that are not there are zeros. */
+/* Whether a row of it can be loaded: it has no borders, or only along its last rank, where lanes
+ * outside are zeros. */
 static bool can_load(const c_printer *c, const tf_op *op, int ref, int dim) {
   const tf_tensor *z = &c->wl->tensors[op->reads[ref].tensor];
   return unpadded(z) ||
          (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);
 }
 
-/* Whether float32 holds all that the op makes of its dims alone. */
+/* Whether float32 holds all that the op computes of its dims alone. */
 static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
   bool exact = true;
   for (int i = 0; i < op->n_expr; i++)
@@ -94,7 +94,7 @@ static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
   return exact;
 }
 
-/* Whether elements of a type become vectors of float32. */
+/* Whether elements of a type can be loaded as vectors of float32. */
 static bool are_lanes(const c_printer *c, ir_type t) {
   return t == IR_F32 || t == IR_I32 || t == IR_BF16 ||
          (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
@@ -105,7 +105,7 @@ bool c_takes_vectors(const c_printer *c, ir_type t) {
          (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
 }
 
-/* Whether all that the map does to its row can be said in vectors of float32. */
+/* Whether all operations of the map exist for vectors of float32. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) &&
@@ -117,10 +117,11 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   return can && places_are_exact(c->wl, op);
 }
 
-/* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make
- * three shorter vectors, and an exponential takes as long in each as in a whole one; of rows of
- * bfloat16 up to 15 single elements with a jump for each ReLU, which takes longer the less its
- * signs can be foreseen; of rows of bytes as many as 31, each with a division. */
+/* Other maps are left to the compiler, which vectorises them as well. Of those printed as vectors
+ * it would make three shorter vectors of the lanes left at a row's end, where an exponential takes
+ * as long in each as in a whole one; of rows of bfloat16 up to 15 scalar elements with a branch for
+ * each ReLU, which data-dependent signs mispredict; of rows of bytes up to 31, each with a
+ * division. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_type out = c_buffer(c, op, -1)->type;
@@ -129,7 +130,8 @@ bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
          (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
 }
 
-/* What the ops before make s reads at the very element, and what they sum it does not read. */
+/* Whether s reads the results of the ops before it at the current element only, and none of their
+ * sums. */
 static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op,
                          int open) {
   for (int i = 0; i < n; i++)
@@ -150,7 +152,7 @@ static bool same_row(const c_printer *c, const ir_stmt *first, const ir_stmt *s,
          ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
-/* Whether a sum over the row takes in what one of the n ops before makes. */
+/* Whether s is a sum over the row of what one of the n ops before computes. */
 static bool is_sum_of(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
                       int open) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -168,8 +170,8 @@ static bool sums(const c_printer *c, const ir_stmt *const *all, int n) {
   return false;
 }
 
-/* Whether s can stand in the loop of the n ops before, maps and, where all maps are vectors, sums.
- */
+/* Whether s can be fused into the loop of the n ops before: maps and, if all maps are vectors,
+ * sums. */
 static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
                       int open) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -183,7 +185,7 @@ static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, cons
   return reads_in_row(c, all, n, op, open);
 }
 
-/* Whether only the ops of the row read what the map makes: then it needs no memory. */
+/* Whether only ops of the row read the map's result, so that it needs no memory. */
 static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *map) {
   const tf_tensor *z = &c->wl->tensors[map->out];
   if (c_buffer(c, map, -1)->role == IR_KEPT) return false;
@@ -204,8 +206,8 @@ bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come
- * between. */
+/* Reads that the row does not move, except the divisor: they are hoisted out of the loop, where no
+ * store can alias them. */
 static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
   uint64_t all = 0;
   int divisor = c_steady_divisor(c, op, s, dim);
@@ -235,7 +237,7 @@ void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, boo
   }
 }
 
-/* What of s is taken before the loop, while its value is printed. */
+/* Prints s with its hoisted reads. */
 static void with_steady(c_printer *c, const ir_stmt *s, int dim) {
   const tf_op *op = &c->wl->ops[s->op];
   c->inverse = c_steady_divisor(c, op, s, dim), c->inverse_of = op;
@@ -258,7 +260,7 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   for (int i = 0; i < n; i++)
     c_take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
   if (open == c->wl->ops[all[0]->op].n_out_dims - 1)
-    c_line(c, "#pragma omp simd\n"); /* neighbours in memory */
+    c_line(c, "#pragma omp simd\n"); /* contiguous */
   c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
@@ -289,7 +291,7 @@ static const char *stores(ir_type t) {
                       : "vec_store";
 }
 
-/* Of a row that may be, or begin or end, beyond borders. */
+/* A read of a row that may lie beyond borders, or cross them. */
 static void padded_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const tf_ref *at = &op->reads[ref];
   const tf_tensor *z = &c->wl->tensors[at->tensor];
@@ -329,7 +331,7 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   }
 }
 
-/* Whether the expression is made of numbers and dims that the row does not move. */
+/* Whether the expression consists of numbers and dims that the row does not move. */
 static bool is_steady(const tf_op *op, int i, int dim) {
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return e->what == TF_X_NUMBER || (e->what == TF_X_DIM && e->dim != dim);
@@ -339,7 +341,7 @@ static bool is_steady(const tf_op *op, int i, int dim) {
   return all;
 }
 
-/* What a select asks of each lane: all bits where it is true. */
+/* A condition as a vector mask. */
 static void vector_truth(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
   const char *sign = e->what == TF_X_CALL ? c_comparison(e->call) : NULL;
@@ -417,9 +419,8 @@ void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part) {
   without_steady(c);
 }
 
-/* The rounding of the op that limits by whole numbers alone follow: it may as well be done last, as
- * what is stored becomes a whole number, and numbers between whole ones stay there.  NULL: there is
- * none. */
+/* The rounding of the op, if only limits by integers follow it: as these do not change which
+ * integer it gives, it can be left to the conversion of the store. NULL: there is none. */
 static const tf_expr *last_rounding(const tf_op *op) {
   const tf_expr *e = &op->expr[op->n_expr - 1];
   bool most = false, least = false;
@@ -436,7 +437,7 @@ static const tf_expr *last_rounding(const tf_op *op) {
 
 /* ---- maps of a product's sums --------------------------------------------------------------- */
 
-/* Reads of the map beside the sums, as members of its type, and what `each` makes of them. */
+/* Whether read i of the map is another than the sums: the map's type has a member for it. */
 static bool is_beside(const c_printer *c, const ir_stmt *map, int i) {
   return c->wl->ops[map->op].reads[i].tensor != c->wl->ops[cpu_of(map)->map_of->op].out;
 }
@@ -529,7 +530,7 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
       if (part) fputs("vec_keep(", c->out);
       vector_read(c, op, 0, part);
       if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
-      fprintf(c->out, ", all_%s);\n", out); /* second: what is not a number gives way to it */
+      fprintf(c->out, ", all_%s);\n", out); /* second: a NaN gives way to it */
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);
@@ -545,15 +546,15 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
   c->in_row = 0;
 }
 
-/* Whether the row may be longer than a run of float32 sums in each lane: then a double takes in run
- * after run. */
+/* Whether the row may be longer than a run of float32 sums in each lane: then each run is added to
+ * a double. */
 static bool in_runs(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   return !c->row_at && op->reduce == TF_REDUCE_ADD && op->n_dims > op->n_out_dims &&
          s->range[op->n_out_dims].most > (int64_t)TF_MICRO_RUN * tf_micro_lanes(c->micro);
 }
 
-/* After as many vectors as a run has, its sums move on. */
+/* After as many vectors as a run has, its sums are added to doubles. */
 static void move_on(c_printer *c, const ir_stmt *const *all, int n) {
   c_line(c, "if (++run == ");
   fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
@@ -591,7 +592,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     if (op->reduce == TF_ASSIGN) continue;
     c_line(c, "{\n");
     c->depth++;
-    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
+    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* for a sum by itself c_nest has printed it */
     c_indent(c);
     const char *out = c->p->tensor_id[op->out];
     if (in_runs(c, all[i]))

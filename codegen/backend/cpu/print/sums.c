@@ -1,5 +1,5 @@
-/* Sums, maxima and minima along a row of what an expression makes of it (squares, products, narrow
- * numbers), as vectors: four at a time, so that none waits for the one before. */
+/* Sums, maxima and minima along a row of the values of an expression (squares, products, narrow
+ * types), as vectors: four accumulators, so that none waits for the one before. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
@@ -11,7 +11,7 @@ static const char *combine(tf_reduce r) {
   return r == TF_REDUCE_ADD ? "vec_add" : r == TF_REDUCE_MAX ? "vec_max" : "vec_min";
 }
 
-/* Whether vectors have code for all that the op does: a sum, maximum or minimum. */
+/* Whether all operations of a sum, maximum or minimum exist for vectors. */
 static bool has_vector_code(const tf_op *op) {
   bool can =
       op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
@@ -39,17 +39,17 @@ bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
   return can && any;
 }
 
-/* all_<at> takes in the vector at hand. */
+/* all_<at> accumulates the current vector. */
 static void print_combine(c_printer *c, const ir_stmt *s, int at, bool part) {
   const tf_op *op = &c->wl->ops[s->op];
   c_indent(c);
   fprintf(c->out, "all_%d = %s(%s", at, combine(op->reduce), part ? "vec_keep(" : "");
   c_rows_value(c, s, op->dims[op->n_dims - 1], part);
   if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
-  fprintf(c->out, ", all_%d);\n", at); /* second: what is not a number gives way to it */
+  fprintf(c->out, ", all_%d);\n", at); /* second: a NaN gives way to it */
 }
 
-/* What the four come to in all. */
+/* Combines the four accumulators. */
 static void reduce(c_printer *c, tf_reduce r) {
   fprintf(c->out, "%s(%s(%s(all_0, all_1), %s(all_2, all_3)))",
           r == TF_REDUCE_ADD   ? "vec_sum"
@@ -58,7 +58,7 @@ static void reduce(c_printer *c, tf_reduce r) {
           combine(r), combine(r), combine(r));
 }
 
-/* Whether the row, or several, may be longer than a run of float32 sums in each lane. */
+/* Whether a row, or several, may be longer than a run of float32 sums in each lane. */
 static bool in_runs(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   int64_t n = 1;
@@ -67,7 +67,7 @@ static bool in_runs(const c_printer *c, const ir_stmt *s) {
   return op->reduce == TF_REDUCE_ADD && n > (int64_t)SUMS * TF_MICRO_RUN * tf_micro_lanes(c->micro);
 }
 
-/* Every run of sums moves on to a double. */
+/* After every run the sums are added to doubles. */
 static void move_on(c_printer *c) {
   c_line(c, "if (++run == ");
   fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
