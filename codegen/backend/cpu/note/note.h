@@ -16,7 +16,7 @@ typedef enum {
  * likewise, with few rows (m) and a large b, which is read in place. CHANNELS: with vector lanes
  * along channels, where k stands for all reduced dims. SPARSE: from the nonzero elements of a
  * alone, each times a row of b. */
-typedef enum { CPU_PAIRS, CPU_FEW, CPU_CHANNELS, CPU_SPARSE } cpu_way;
+typedef enum { CPU_PAIRS, CPU_SKINNY, CPU_CHANNELS, CPU_SPARSE } cpu_product_kind;
 
 /* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], with loops over
  * all other dims outside. m, n, k are positions among the op's dims, a and b among its reads;
@@ -34,23 +34,23 @@ typedef struct {
   bool keep_slab;   /* the slab is of an argument: it stays valid until its box changes */
   int64_t stride;   /* of n along b's last rank; above 1, rows of the slab hold one phase (residue)
                        after the other */
-  cpu_way way;
+  cpu_product_kind kind;
   union {
     struct {
-      int64_t wide;  /* without a slab: the row pitch of `pack`, in elements, or in the kernel's
-                        groups */
-      int64_t steps; /* above 0: b is streamed in panels of `wide` columns by so many groups of k,
+      int64_t pitch; /* without a slab: the row pitch of `pack`, in elements, or in the kernel's
+                       groups */
+      int64_t steps; /* above 0: b is streamed in panels of `pitch` columns by so many groups of k,
                         of which `pack` holds the current one and the next; all panels of `strip`
-                        columns, a multiple of `wide`, come before the next groups of k. 0: `pack`
+                        columns, a multiple of `pitch`, come before the next groups of k. 0: `pack`
                         holds the whole box */
       int64_t strip;
-      bool far;  /* rows of b (elements adjacent along k) are a page or more apart, and b is not
-                    packed */
-      bool keep; /* b is an argument: the packed copy stays valid until the box changes */
-      int64_t *places; /* [dims of the op] number of boxes along the dim that have a slot of `pack`
-                          each, 1: no slots of their own; NULL: all boxes share one slot */
-      int transposed;  /* buffer for a transposed: m innermost, then k, then its other dims; valid
-                          until its box changes */
+      bool rows_span_pages; /* rows of b (elements adjacent along k) are a page or more apart, and b
+                   is not packed */
+      bool keep_pack; /* b is an argument: the packed copy stays valid until the box changes */
+      int64_t *slots_along; /* [dims of the op] number of boxes along the dim that have a slot of
+                          `pack` each, 1: no slots of their own; NULL: all boxes share one slot */
+      int transposed; /* buffer for a transposed: m innermost, then k, then its other dims; valid
+                         until its box changes */
       int copy; /* buffer for rows of a in the kernel's layout, for one setting of the outer dims at
                    a time */
       bool keep_copy; /* a is an argument */
@@ -69,7 +69,7 @@ typedef struct {
       bool along_k;     /* b and a are contiguous along k; else b is contiguous along n */
       bool held;        /* sums stay in registers, as in tf_micro_few */
       int strip, block; /* of columns, as in tf_micro_few */
-    } few;
+    } skinny;
     /* Loops of the nest, outermost first: groups (cpu_is_group) in the order of the op's dims, n in
      * panels, the other outer dims. m is the output's last dim, n another of its dims. Elements of
      * a are broadcast from any address, so that neither windows nor strides need a copy, and short
@@ -98,21 +98,22 @@ typedef struct {
       ir_border column, row;
       int row_rank;
     } channels;
-    /* a is an argument of two ranks, which m and k move alone. Of each block of `of` elements along
-     * k at most `n` are not zero. The nonzero elements are packed once, with their positions in
-     * their blocks, as panels: for each part of k, `deep` long, all rows, each with `each` values.
-     * After all `values` values come their positions, one byte each. */
-    /* Block-sparse, if `block` is set: blocks of `block` rows by `of` elements along k are either
-     * zero or dense, and n is `of`. The dense ones follow one another, a column of the block (its
-     * rows' values) for each element along k. After all `values` values come the offsets at which
-     * each part of k and each row of blocks begins (`starts` of them), then each block's position
-     * in its part. */
+    /* a is an argument of two ranks, which m and k move alone. Of each block of `block_length`
+     * elements along k at most `nonzeros` are not zero. The nonzero elements are packed once, with
+     * their positions in their blocks, as panels: for each part of k, `deep` long, all rows, each
+     * with `row_values` values. After all `values` values come their positions, one byte each. */
+    /* Block-sparse, if `block` is set: blocks of `block` rows by `block_length` elements along k
+     * are either zero or dense, and `nonzeros` is `block_length`. The dense ones follow one
+     * another, a column of the block (its rows' values) for each element along k. After all
+     * `values` values come the offsets at which each part of k and each row of blocks begins
+     * (`starts` of them), then each block's position in its part. */
     struct {
-      int n, of, block;
-      int64_t starts;   /* parts of k times rows of blocks, plus one */
-      double share;     /* expected share of the blocks that are not zero */
-      int panels, room; /* buffers: all of a; a part of b, laid out for the tiles that use it */
-      int64_t deep, each, values;
+      int nonzeros, block_length, block;
+      int64_t starts; /* parts of k times rows of blocks, plus one */
+      double share;   /* expected share of the blocks that are not zero */
+      int panels,
+          part_buffer; /* buffers: all of a; a part of b, laid out for the tiles that use it */
+      int64_t deep, row_values, values;
       int rows, across; /* of a tile: rows of a, and vectors of columns of b */
     } sparse;
   };
@@ -123,10 +124,10 @@ typedef struct {
  * fused with it and read its sums from registers. codegen/backend/cpu/note/window.h describes its
  * reads. */
 typedef struct {
-  int taps;   /* number of positions of the window (settings of the reduced dims), constant */
-  int value;  /* the element of the op's expression that is summed */
-  bool fills; /* the op selects the identity of its reduction beyond the borders of what it reads,
-                 so that these lanes keep the start value */
+  int taps;  /* number of positions of the window (settings of the reduced dims), constant */
+  int value; /* the element of the op's expression that is summed */
+  bool selects_identity; /* the op selects the identity of its reduction beyond the borders of what
+                 it reads, so that these lanes keep the start value */
   int n_maps;
   const struct ir_stmt **maps;
   int fours; /* the read whose bytes, up to four neighbours along the innermost reduced dim, are
@@ -155,9 +156,9 @@ typedef struct {
   /* NEST */
   const cpu_product *product; /* NULL: evaluated point by point */
   const cpu_window *window;   /* a sum over a small window; NULL: no */
-  const ir_stmt *rows; /* the TOGETHER whose nests its product's kernel runs, to compute rows of a;
-                          NULL: a is there already */
-  const ir_stmt *rounds_for; /* the following statement for which its product stores the sums
+  const ir_stmt *producer; /* the TOGETHER whose nests its product's kernel runs, to compute rows of
+                          a; NULL: a is there already */
+  const ir_stmt *rounded_for; /* the following statement for which its product stores the sums
                                 rounded: a SAVE, or the NEST whose rows of a they are; NULL: none */
   const ir_stmt *map;    /* a following map of its sums to bytes, which the product's tiles compute
                             before they store; NULL: none */
@@ -169,10 +170,10 @@ typedef struct {
                           + i read i */
   /* Nothing is printed for it. NEST: a map fused into the window or product before it; SAVE: the
    * product before does it. */
-  bool done;
+  bool fused;
   /* TOGETHER: it computes rows of `a` for the following product, whose kernel runs it one tile
    * ahead of its multiplications. */
-  bool ahead;
+  bool overlapped;
 } cpu_note;
 extern const cpu_note cpu_no_note; /* empty; its address marks the CPU's notes */
 
@@ -194,23 +195,23 @@ static inline const cpu_pack *cpu_pack_at(const ir_program *p, int i) {
  * Next: whether they are packed before the body, which then does not read the argument itself; and
  * the read that is packed. */
 static inline int cpu_panels_of(const cpu_product *p) {
-  return p->way == CPU_CHANNELS ? p->channels.panels
-         : p->way == CPU_SPARSE ? p->sparse.panels
-         : p->way == CPU_PAIRS  ? p->pairs.panels
-                                : -1;
+  return p->kind == CPU_CHANNELS ? p->channels.panels
+         : p->kind == CPU_SPARSE ? p->sparse.panels
+         : p->kind == CPU_PAIRS  ? p->pairs.panels
+                                 : -1;
 }
-static inline bool cpu_packs_first(const cpu_product *p) {
-  return p->way == CPU_CHANNELS || p->way == CPU_SPARSE;
+static inline bool cpu_packs_before_body(const cpu_product *p) {
+  return p->kind == CPU_CHANNELS || p->kind == CPU_SPARSE;
 }
 static inline int cpu_packed_read(const cpu_product *p) {
-  return p->way == CPU_SPARSE ? p->a : p->b;
+  return p->kind == CPU_SPARSE ? p->a : p->b;
 }
 
 /* Words of the panels of a SPARSE product. */
 static inline int64_t cpu_sparse_words(const cpu_product *p) {
   const int64_t bytes = (int64_t)sizeof(float), values = p->sparse.values;
   if (!p->sparse.block) return values + (values + bytes - 1) / bytes;
-  return values + p->sparse.starts + values / ((int64_t)p->sparse.block * p->sparse.of);
+  return values + p->sparse.starts + values / ((int64_t)p->sparse.block * p->sparse.block_length);
 }
 
 /* Elements of a panel of `pack` or `panels`, k deep, padded to whole rounds of the kernel; of a
@@ -218,24 +219,26 @@ static inline int64_t cpu_sparse_words(const cpu_product *p) {
 static inline int64_t cpu_panel_words(const cpu_product *p, int64_t k) {
   const ir_kernel *of = p->kernel;
   return ((k + of->k_round - 1) / of->k_round * of->k_round + (of->lifts ? of->group : 0)) *
-         p->pairs.wide;
+         p->pairs.pitch;
 }
 
 /* The read whose box the slab holds; and its rank along which the elements of a group lie side by
  * side, -1: none. */
-static inline int cpu_slab_of(const cpu_product *p) { return p->way == CPU_CHANNELS ? p->a : p->b; }
+static inline int cpu_slab_of(const cpu_product *p) {
+  return p->kind == CPU_CHANNELS ? p->a : p->b;
+}
 static inline int cpu_slab_groups(const cpu_product *p) {
-  return p->way == CPU_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
+  return p->kind == CPU_CHANNELS && p->channels.groups ? p->channels.groups_rank : -1;
 }
 
 /* Elements of the slab along a rank of its box. */
-static inline int64_t cpu_slab_places(const cpu_product *p, int r) {
+static inline int64_t cpu_slab_extent(const cpu_product *p, int r) {
   return (p->slab[r].most + p->slab_by[r] - 1) / p->slab_by[r];
 }
 
 /* The type of the slab's elements. */
 static inline ir_type cpu_slab_type(const cpu_product *p) {
-  return p->way == CPU_CHANNELS ? p->kernel->a : p->kernel->b;
+  return p->kind == CPU_CHANNELS ? p->kernel->a : p->kernel->b;
 }
 
 /* Whether the output's k-th dim, other than n, moves b, so that each of its settings has panels of
@@ -243,7 +246,7 @@ static inline ir_type cpu_slab_type(const cpu_product *p) {
 bool cpu_is_group(const tf_workload *wl, const tf_op *op, const cpu_product *p, int k);
 /* Bytes between neighbours along the k-th dim of an op's output, as float32; 0: of an intermediate,
  * whose layout is not fixed. */
-int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k);
+int64_t cpu_output_pitch(const tf_workload *wl, const tf_op *op, int k);
 
 /* Whether the op's k-th dim is m, n or k of the product. */
 static inline bool cpu_is_matrix(const cpu_product *p, int k) {
@@ -261,7 +264,7 @@ static inline bool cpu_lists_once(const tf_op *op, const ir_stmt *s) {
 
 /* Whether the nest's k-th dim spans the box that is prefetched: m, n or k of a product, or a dim of
  * a map that takes several steps. */
-static inline bool cpu_is_of_box(const ir_stmt *s, int k) {
+static inline bool cpu_spans_box(const ir_stmt *s, int k) {
   const cpu_product *p = cpu_product_of(s);
   return p ? cpu_is_matrix(p, k) : s->range[k].most > 1;
 }

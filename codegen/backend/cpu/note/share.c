@@ -8,7 +8,7 @@
 enum { MOST_STEPS = 64, MOST_SETTINGS = 1024 };
 
 typedef struct {
-  const cpu_path *at;
+  const cpu_path *path;
   const ir_range *r; /* [n] */
   int n;
   bool *needed; /* [path] */
@@ -38,7 +38,7 @@ static int64_t value(const cpu_path *at, const ir_expr *e) {
 
 /* Marks the values and loops on which the ranges depend, from the innermost out. */
 static void find_needed(sum *s) {
-  const cpu_path *at = s->at;
+  const cpu_path *at = s->path;
   for (int v = 0; v < at->p->n_vars; v++)
     at->var[v] = 0;
   for (int i = 0; i < s->n; i++) {
@@ -59,24 +59,24 @@ static void find_needed(sum *s) {
 static double share_here(const sum *s, bool guard) {
   double share = 0;
   for (int i = 0; i < s->n; i++) {
-    const double n = (double)(atom(s->at, s->r[i].hi) - atom(s->at, s->r[i].lo));
+    const double n = (double)(atom(s->path, s->r[i].hi) - atom(s->path, s->r[i].lo));
     if (n > 0) share = fmax(share, guard ? 1 : n / (double)s->r[i].most);
   }
   return share;
 }
 
-static void settle(sum *s, int from, bool guard) {
-  for (int i = from; i < s->at->n; i++) {
-    const ir_stmt *x = s->at->s[i];
+static void sum_shares(sum *s, int from, bool guard) {
+  for (int i = from; i < s->path->n; i++) {
+    const ir_stmt *x = s->path->s[i];
     if (!s->needed[i]) continue;
     if (x->kind == IR_LET) {
-      s->at->var[x->let.var] = value(s->at, &x->let.expr);
+      s->path->var[x->let.var] = value(s->path, &x->let.expr);
       continue;
     }
     const int64_t n = x->loop.trip < s->most ? x->loop.trip : s->most;
     for (int64_t k = 0; k < n; k++) {
-      s->at->var[x->loop.var] = n > 1 ? k * (x->loop.trip - 1) / (n - 1) : 0;
-      settle(s, i + 1, guard);
+      s->path->var[x->loop.var] = n > 1 ? k * (x->loop.trip - 1) / (n - 1) : 0;
+      sum_shares(s, i + 1, guard);
     }
     return;
   }
@@ -84,7 +84,7 @@ static void settle(sum *s, int from, bool guard) {
 }
 
 static double share(const cpu_path *at, const ir_range *r, int n, bool guard) {
-  sum s = {.at = at, .r = r, .n = n, .most = MOST_STEPS};
+  sum s = {.path = at, .r = r, .n = n, .most = MOST_STEPS};
   s.needed = TF_ARRAY(at->p->arena, bool, (size_t)at->n + 1);
   if (!s.needed) return 1;
   find_needed(&s);
@@ -94,7 +94,7 @@ static double share(const cpu_path *at, const ir_range *r, int n, bool guard) {
     loops += s.needed[i] && at->s[i]->kind == IR_FOR && at->s[i]->loop.trip > 1;
   while (s.most > 2 && pow((double)s.most, loops) > MOST_SETTINGS)
     s.most /= 2;
-  settle(&s, 0, guard);
+  sum_shares(&s, 0, guard);
   return s.settings > 0 ? s.shares / s.settings : 1;
 }
 

@@ -18,7 +18,7 @@ static bool begins_block(const ir_range *r, int64_t block) {
 
 static void makes(blocks *b, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  b->ok &= p && p->way == CPU_CHANNELS &&
+  b->ok &= p && p->kind == CPU_CHANNELS &&
            (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
            begins_block(&s->range[p->n], p->channels.panel);
   if (!b->ok) return;
@@ -32,7 +32,7 @@ static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const cpu_product *p = cpu_of(s)->product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->way == CPU_CHANNELS && read == p->a && !p->slab &&
+  b->ok &= b->block && p && p->kind == CPU_CHANNELS && read == p->a && !p->slab &&
            ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;

@@ -32,7 +32,7 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p
                             .extent; /* each nest has a part of n, which must end with a panel */
   const tf_transposed transposed = {
       t->registers, t->lanes,           row,
-      row * joined, parts(n, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
+      row * joined, parts(n, t->lanes), cpu_output_pitch(w->plan->wl, op, p->n)};
   const int chosen = tf_micro_across(&t->choices);
   const double all = depth_of(w, nest, p), depth = all / ceil(all / TF_MICRO_PART);
   double least = INFINITY;
@@ -50,7 +50,7 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p
 
 /* Whether rows are joined in pairs: they are so short that a tile has room for two, and so few in
  * the nest that a tile can be printed for each pair. */
-static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
+static bool joins_rows(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
@@ -110,7 +110,7 @@ static int64_t extent_of(const lowering *w, const tf_op *op, int k) {
 
 /* Whether a row fills at most half of a vector, while the channels, though few, fill about as much
  * of one: channels then need no partial vectors along each row. */
-static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
+static bool rows_are_short(const lowering *w, const tf_op *op, const cpu_product *p) {
   const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n);
   return 2 * row <= w->p->machine.lanes && 4 * channels >= 3 * row;
 }
@@ -119,7 +119,7 @@ static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
  * to be packed anew for each position of a window: integers are, which is slow; bfloat16 is widened
  * and multiplied element by element instead (product.c), so that channels win if they need fewer
  * vectors, even with idle lanes. */
-static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p) {
+static bool groups_favour_channels(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
   if (p->kernel->group == 1 || !lower_has_windows(w->plan->wl, a)) return false;
@@ -131,7 +131,7 @@ static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p
 /* Whether b is weights of 1 x 1 windows, and rows of a, longer than a vector, do not begin with
  * cache lines: along rows, each vector would straddle two lines, and weights would be read in short
  * pieces. */
-static bool is_torn(const lowering *w, const tf_op *op, const cpu_product *p) {
+static bool rows_straddle_lines(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_tensor *b = &w->plan->wl->tensors[op->reads[p->b].tensor],
                   *a = &w->plan->wl->tensors[op->reads[p->a].tensor];
   const int64_t lanes = w->p->machine.lanes;
@@ -155,7 +155,8 @@ static bool channels_of(const lowering *w, int o, cpu_product *p) {
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_LANES];
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
   return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) ||
-         is_short(w, op, p) || groups_gain(w, op, p) || is_torn(w, op, p);
+         rows_are_short(w, op, p) || groups_favour_channels(w, op, p) ||
+         rows_straddle_lines(w, op, p);
 }
 
 /* Whether the nest's part of b is contiguous in each panel: n begins with a panel, and all reduced
@@ -285,18 +286,19 @@ static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_pr
                              m,
                              m,
                              parts(nest->range[p->n].most, t->lanes),
-                             cpu_rows_apart(w->plan->wl, op, p->n)};
+                             cpu_output_pitch(w->plan->wl, op, p->n)};
   bool fill = p->kernel->c == IR_I32 && !t->choices.at[TF_CHOICE_LANES] && m >= t->lanes;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     fill = fill && (k == p->channels.groups || w->plan->wl->dims[op->dims[k]].extent == 1);
-  return fill && ((double)p->kernel->group * depth_of(w, nest, p) <= FEW ||
-                  tf_cost_torn(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
+  return fill &&
+         ((double)p->kernel->group * depth_of(w, nest, p) <= FEW ||
+          tf_cost_split_lines(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
 }
 
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
-  cpu_product p = {.way = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
+  cpu_product p = {.kind = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
   if (!t->lanes || !broadcasts(p.kernel, t->lanes) || !stores_sums(w, op, p.kernel)) return false;
   p.m = op->n_out_dims - 1;
@@ -308,7 +310,7 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) ||
       !channels_of(w, nest->op, &p))
     return false;
-  p.kernel = lower_suited(w, op, p.a, product->kernel);
+  p.kernel = lower_exact_kernel(w, op, p.a, product->kernel);
   if (!groups_of(w, nest, &p)) {
     p.kernel = product->kernel;
     if (!groups_of(w, nest, &p)) return false;
@@ -316,11 +318,11 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   if (rows_fill_lanes(w, nest, &p)) return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->other) return false;
-  p.channels.joined = joins(w, nest, &p);
+  p.channels.joined = joins_rows(w, nest, &p);
   p.channels.panel = panel_of(w, nest, &p);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
-  lower_inside(w, nest, &p);
+  lower_skip_padding(w, nest, &p);
   *product = p;
   return true;
 }

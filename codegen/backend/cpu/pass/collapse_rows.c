@@ -23,9 +23,9 @@ static bool can_merge(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int above = p->n - 1;
-  if (p->way != CPU_PAIRS || p->pack >= 0 || above < 0 || above == p->m ||
-      cpu_of(s)->n_prefetches || cpu_of(s)->prefetched || cpu_of(s)->rows ||
-      cpu_of(s)->rounds_for || cpu_of(s)->map || cpu_of(s)->copied)
+  if (p->kind != CPU_PAIRS || p->pack >= 0 || above < 0 || above == p->m ||
+      cpu_of(s)->n_prefetches || cpu_of(s)->prefetched || cpu_of(s)->producer ||
+      cpu_of(s)->rounded_for || cpu_of(s)->map || cpu_of(s)->copied)
     return false;
   const tf_tensor *a = &w->plan->wl->tensors[op->reads[p->a].tensor],
                   *b = &w->plan->wl->tensors[op->reads[p->b].tensor];

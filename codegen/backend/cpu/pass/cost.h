@@ -52,15 +52,15 @@ typedef struct {
   int registers, lanes;
   int64_t row;        /* elements of a row ... */
   int64_t m, vectors; /* ... and of the rows that are joined; channels, in vectors */
-  int64_t apart;      /* bytes from row to row; 0: not known */
+  int64_t row_pitch;  /* bytes from row to row; 0: not known */
 } tf_transposed;
 /* points.c: the share of so many lines, `apart` bytes from each other, that conflict in the first
  * cache, whose sets are chosen by a line's place in its page. */
-double tf_cost_crowded(const tf_core *core, double lines, int64_t apart);
+double tf_cost_conflicts(const tf_core *core, double lines, int64_t apart);
 /* Cycles to fetch lines of the output again, of which one tile stores a part and the next tile the
  * rest: where rows are so far apart that the lines of a panel conflict in the first cache, they are
  * evicted in between. */
-double tf_cost_torn(const tf_core *core, const tf_transposed *t, int across);
+double tf_cost_split_lines(const tf_core *core, const tf_transposed *t, int across);
 /* Cycles of all tiles, k deep, with transposition and these fetches. */
 double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, int across);
 

@@ -8,7 +8,7 @@ static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* The reads of op o whose zeros skip its points: where a sparsity rule of its unit names them, or
  * one of the memory that serves the unit an operand. Streamed ops run as if there were no rules. */
-static uint64_t skipped(const lowering *w, int o) {
+static uint64_t skipping_reads(const lowering *w, int o) {
   const tf_plan *p = w->plan;
   if (!p->sparse || p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return 0;
   uint64_t on = tf_sparse_on(p->sparse, &p->arch->units[p->unit[o]].skipping, o, -1);
@@ -39,8 +39,8 @@ static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
   const int along = blocks ? dim_at(op, ref, 0) < op->n_out_dims : d->rank;
   p->k = dim_at(op, ref, along);
   p->m = dim_at(op, ref, 1 - along);
-  p->sparse.n = (int)(blocks ? d->tile[along] : d->n),
-  p->sparse.of = (int)(blocks ? d->tile[along] : d->m);
+  p->sparse.nonzeros = (int)(blocks ? d->tile[along] : d->n),
+  p->sparse.block_length = (int)(blocks ? d->tile[along] : d->m);
   p->sparse.block = blocks ? (int)d->tile[1 - along] : 0;
   p->sparse.share = d->share;
   return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims &&
@@ -79,7 +79,7 @@ static bool are_floats(const lowering *w, const tf_op *op) {
 
 /* The depth of parts of k: b's columns of a tile, with what else the tile uses, stay in the first
  * cache while all rows use them; and each nest begins with a part. 0: there is no such depth. */
-static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
+static int64_t part_depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
   const double stays = w->plan->arch->core.l1_resident / (double)sizeof(float);
   const int64_t most = (int64_t)stays / wide < TF_MICRO_RUN ? (int64_t)stays / wide : TF_MICRO_RUN;
   const bool first = k->lo.var < 0 && k->lo.off == 0;
@@ -93,7 +93,7 @@ static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t w
 /* Chooses the tile: as wide as registers allow, with tiles of nearly equal width; and enough rows
  * that multiply-adds need not wait for each other. Each element of a costs a load of its value and
  * one of its position. */
-static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+static void choose_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { WIDE = 8, NARROW = 6, MANY = 32, ROWS = 4 };
   const ir_machine *t = &w->p->machine;
   const int64_t most = t->registers >= MANY ? WIDE : NARROW,
@@ -106,7 +106,7 @@ static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
 /* Chooses the tile for blocks, whose rows share loads of b: the most multiply-adds per load of
  * those that fit in the registers beside a row of b and an element of a, with rows that divide a
  * block's. */
-static void shape_blocks(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+static void choose_block_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t vectors = parts(nest->range[p->n].most, w->p->machine.lanes);
   double best = 0;
   for (int across = 1; across <= vectors && across <= 8; across++)
@@ -127,14 +127,14 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
                 all = parts(wl->dims[op->dims[p->k]].extent, p->sparse.deep);
   const char *name = wl->tensors[op->reads[p->a].tensor].name,
              *id = w->p->tensor_id[op->reads[p->a].tensor];
-  p->sparse.each = p->sparse.deep / p->sparse.of * p->sparse.n;
-  if (rows > WORDS_MOST / all / p->sparse.each) return false;
-  p->sparse.values = rows * all * p->sparse.each;
+  p->sparse.row_values = p->sparse.deep / p->sparse.block_length * p->sparse.nonzeros;
+  if (rows > WORDS_MOST / all / p->sparse.row_values) return false;
+  p->sparse.values = rows * all * p->sparse.row_values;
   p->sparse.starts = p->sparse.block ? rows / p->sparse.block * all + 1 : 0;
   p->sparse.panels = lower_scratch(w, IR_F32, cpu_sparse_words(p), name, id);
   w->p->buffers[p->sparse.panels].space = 0;
   w->p->buffers[p->sparse.panels].role = IR_PANELS;
-  p->sparse.room =
+  p->sparse.part_buffer =
       lower_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
   return true;
 }
@@ -142,12 +142,12 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
 bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
-  const uint64_t on = skipped(w, nest->op);
+  const uint64_t on = skipping_reads(w, nest->op);
   if (!on || op->n_dims != op->n_out_dims + 1 || op->n_out_dims < 2 || nest->nest.from ||
       !are_floats(w, op))
     return false;
   for (int a = 0; a < 2; a++) {
-    cpu_product p = {.way = CPU_SPARSE,
+    cpu_product p = {.kind = CPU_SPARSE,
                      .kernel = &kernel,
                      .pack = -1,
                      .a = a,
@@ -155,9 +155,9 @@ bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
                      .n = op->n_out_dims - 1};
     if (!(on >> a & 1) || !is_packed(w, op, &p) || p.m == p.n || !has_rows(w, op, &p)) continue;
     if (p.sparse.block && !has_blocks(w, &nest->range[p.m], p.sparse.block)) continue;
-    (p.sparse.block ? shape_blocks : shape)(w, nest, &p);
-    p.sparse.deep =
-        depth(w, &nest->range[p.k], p.sparse.of, (int64_t)p.sparse.across * w->p->machine.lanes);
+    (p.sparse.block ? choose_block_tile : choose_tile)(w, nest, &p);
+    p.sparse.deep = part_depth(w, &nest->range[p.k], p.sparse.block_length,
+                               (int64_t)p.sparse.across * w->p->machine.lanes);
     if (!p.sparse.deep || !add_panels(w, op, &p)) continue;
     *product = p;
     return true;

@@ -38,8 +38,8 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
 static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
-  if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied ||
-      cpu_of(s)->rows || s->nest.from)
+  if (p->kind != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied ||
+      cpu_of(s)->producer || s->nest.from)
     return;
   const int place = ir_place_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].reads[p->a].tensor]);
   int i = at->depth;
@@ -54,6 +54,6 @@ static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   note->product = once;
 }
 
-void lower_copy_once(lowering *w) {
+void lower_hoist_copies(lowering *w) {
   lower_walk_loops(&(lower_loops_around){.w = w, .product = hoist_from_product});
 }

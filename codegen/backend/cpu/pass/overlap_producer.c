@@ -22,7 +22,7 @@ typedef struct {
 } rows;
 
 /* The last of these nests that produces tensor z; -1: none. */
-static int maker_in(const rows *r, int z) {
+static int producer_in(const rows *r, int z) {
   int at = -1;
   for (int i = 0; i < r->n; i++)
     if (op_of(r->w, r->nest[i])->out == z) at = i;
@@ -43,7 +43,7 @@ static bool reads_rows(const rows *r, int k) {
     can = (type == IR_F32 || (type == IR_I32 && moves)) && !lower_padded(z) && z->rank > 0 &&
           !lower_reads_dim(ref, z->rank - 1, r->dim) &&
           (!moves || lower_is_dim(&ref->index[z->rank - 1], r->dim));
-    const int made = maker_in(r, ref->tensor);
+    const int made = producer_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
       can = lower_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
@@ -100,7 +100,7 @@ static bool is_map(const rows *r, int k) {
 
 /* Whether the map is a deferred quotient, stored in place of its operand, so that it does
  * nothing. */
-static bool is_nothing(const rows *r, int k) {
+static bool is_deferred_quotient(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
   const tf_expr *root = &op->expr[op->n_expr - 1];
@@ -132,24 +132,26 @@ static bool two_passes(rows *r) {
     ;
   if (r->n < n) return false;
   const int lead = is_sum(r, 0) ? 1 : 0;
-  for (k = lead; k < n && !is_nothing(r, k); k++) {
-    const int made = is_sum(r, k) ? maker_in(r, op_of(r->w, r->nest[k])->reads[0].tensor) : k;
+  for (k = lead; k < n && !is_deferred_quotient(r, k); k++) {
+    const int made = is_sum(r, k) ? producer_in(r, op_of(r->w, r->nest[k])->reads[0].tensor) : k;
     if ((!is_map(r, k) && (made < lead || made >= k)) || reads_late(r, lead, k)) return false;
     if (!is_map(r, k) && !is_sum(r, k)) return false;
     maps += is_map(r, k);
   }
   for (; k < n; k++)
-    if (!is_nothing(r, k)) return false;
+    if (!is_deferred_quotient(r, k)) return false;
   return maps > 0;
 }
 
 /* Whether rows are copied for rounding only; if the kernel takes more rows than there are, the
  * additional ones may hold anything. */
-static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
+static bool copies_to_round(const cpu_product *p) {
+  return p->kernel->a == IR_BF16 && !p->pairs.keep_copy;
+}
 
 /* Whether sums of the rows continue earlier ones: rows then come in steps, and computing them ahead
  * gains only if they are rounded, too. */
-static bool goes_on(const rows *r) {
+static bool continues_sums(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
     any |= r->nest[k]->nest.n_resets > 0;
@@ -160,10 +162,10 @@ static bool goes_on(const rows *r) {
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 ||
+  if (p->kind != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 ||
       s->nest.from ||
-      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r)
-                          : narrows(p)))
+      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !continues_sums(r)
+                          : copies_to_round(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim &&
               s->range[p->k].exact &&
@@ -176,7 +178,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
   }
   for (int d = 0; same && d < r->common; d++)
     same = lower_find_dim(op, first->dims[d]) >= 0;
-  const int maker = maker_in(r, op->reads[p->a].tensor);
+  const int maker = producer_in(r, op->reads[p->a].tensor);
   same = same && maker >= 0 && is_map(r, maker);
   for (int rank = 0; same && rank <= r->common; rank++)
     same = lower_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
@@ -184,7 +186,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
 }
 
 /* Whether the product's other operands do not overlap with what the rows' nests access. */
-static bool keeps_clear(const rows *r, const ir_stmt *s) {
+static bool has_no_overlap(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
   const int out = root_buffer_of(r->w, op->out),
             b = root_buffer_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
@@ -200,13 +202,13 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
 
 /* With 32 registers half of them are free of sums. A row must have more vectors than a tile has
  * rows. */
-static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
+static bool has_free_registers(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
 /* The nests of the rows of statement s (a single map counts as one); NULL: none, or out of
  * memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done ||
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->fused ||
       op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
@@ -218,9 +220,10 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
 }
 
 /* Marks the statement at `at` to be computed by the product in the next one, if possible. */
-static void put_ahead(lowering *w, const ir_body *body, int at) {
+static void overlap_producer(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
-  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_room(&w->p->machine)) return;
+  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_free_registers(&w->p->machine))
+    return;
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
@@ -229,21 +232,22 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   if (all->body.s[0]->range[all->together.n_common].most >
       (int64_t)TF_MICRO_RUN * w->p->machine.lanes)
     return;
-  if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
+  if (!two_passes(&r) || !takes_rows(&r, product) || !has_no_overlap(&r, product)) return;
   cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
   if (lower_failed(w)) return;
-  rows_of->ahead = true;
-  of->rows = all;
+  rows_of->overlapped = true;
+  of->producer = all;
   body->s[at] = all;
 }
 
-static void ahead_in(lowering *w, const ir_body *body) {
+static void overlap_in_body(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
-    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) ahead_in(w, &body->s[i]->body);
-    if (i + 1 < body->n) put_ahead(w, body, i);
+    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF)
+      overlap_in_body(w, &body->s[i]->body);
+    if (i + 1 < body->n) overlap_producer(w, body, i);
   }
 }
 
-void lower_rows_ahead(lowering *w) {
-  if (!w->p->machine.choices.at[TF_CHOICE_AT]) ahead_in(w, &w->p->body);
+void lower_overlap_producers(lowering *w) {
+  if (!w->p->machine.choices.at[TF_CHOICE_AT]) overlap_in_body(w, &w->p->body);
 }

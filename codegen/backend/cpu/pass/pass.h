@@ -24,7 +24,8 @@ bool lower_fits_near_cache(const lowering *w, int op);
 void lower_product(lowering *w, ir_stmt *nest);
 /* The kernel for the op's product, whose read `a` is broadcast: the given one, or one that is exact
  * for the ranges of its bytes. */
-const ir_kernel *lower_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel);
+const ir_kernel *lower_exact_kernel(const lowering *w, const tf_op *op, int a,
+                                    const ir_kernel *kernel);
 /* Adds a scratch buffer of products, private to each thread inside a parallel loop. */
 int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
 /* Makes the box that the nest reads, borders included, the slab of p, and adds its buffer as
@@ -42,7 +43,7 @@ void lower_terms_of(const lowering *w, const ir_stmt *nest, lower_terms *t);
 
 /* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely
  * reused. */
-bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p);
+bool lower_skinny(const lowering *w, const ir_stmt *nest, cpu_product *p);
 /* Whether op o, with some tens of rows, streams a large b in panels; range: [dims of the op]. Next:
  * sets the steps and strips of p. */
 bool lower_streams(const lowering *w, int o, int b, const ir_range *range);
@@ -50,7 +51,7 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
 /* Whether op o is a product of few rows, or one that streams b, and no loop still to be lowered
  * spreads it over cores. *tiles: its rows are cut into tiles, so that any number of them may be
  * left to one nest. */
-bool lower_few_streams(const lowering *w, int o, int b, bool *tiles);
+bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles);
 
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the
  * units. */
@@ -63,16 +64,16 @@ bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
 /* peel_padding.c: of a product with lanes along channels, whose slab is known: which positions of
  * the window tiles skip because they are beyond a border. Next: the share of all positions that is
  * multiplied. */
-void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p);
-double lower_share_inside(const tf_workload *wl, const ir_stmt *nest);
+void lower_skip_padding(const lowering *w, const ir_stmt *nest, cpu_product *p);
+double lower_inside_share(const tf_workload *wl, const ir_stmt *nest);
 
 /* window.c: sums over small windows, and maps of them; runs before rows are fused or computed
  * ahead. */
 void lower_windows(lowering *w);
 /* fuse_downcast.c: sums that their product stores rounded; runs after rows are fused. */
-void lower_round_early(lowering *w);
+void lower_fuse_rounding(lowering *w);
 /* pack_cache.c: a slot for each panel that surrounding loops use again. */
-void lower_panels_again(lowering *w);
+void lower_cache_panels(lowering *w);
 /* prefetch.c: software prefetching; runs after buffers share memory, as it must know which are
  * overwritten. */
 void lower_prefetch(lowering *w);
@@ -84,17 +85,17 @@ void lower_block_channels(lowering *w);
 /* widen_pack.c: for products with lanes along channels: widens slabs that are filled repeatedly, so
  * that they are filled once; prefetches panels from outer memories. Runs before unused values are
  * dropped. */
-void lower_around_channels(lowering *w);
+void lower_widen_slabs(lowering *w);
 /* Whether so many words of panels exceed the part of the close memory in which they would stay for
  * a whole run: then products prefetch them, unless choices forbid it. */
-bool lower_panels_pass(const tf_arch *a, int64_t words);
+bool lower_panels_leave_cache(const tf_arch *a, int64_t words);
 /* pad_pitch.c: an odd number of cache lines as row pitch of sums that tiles of several rows store;
  * runs after buffers share memory and rounding is decided. */
-void lower_space_rows(lowering *w);
+void lower_pad_pitch(lowering *w);
 /* hoist_copy.c: rows that are copied once for the surrounding loops; runs after all passes that
  * decide who copies rows. */
-void lower_copy_once(lowering *w);
+void lower_hoist_copies(lowering *w);
 /* overlap_producer.c: rows that the following product computes while it multiplies; runs after
  * lower_share. */
-void lower_rows_ahead(lowering *w);
+void lower_overlap_producers(lowering *w);
 #endif

@@ -25,7 +25,7 @@ typedef struct {
 /* A product of kind PAIRS in a kernel of register tiles. */
 static bool may_prefetch(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1)
+  if (!p || p->kind != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1)
     return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
@@ -36,7 +36,7 @@ static bool may_prefetch(const lowering *w, const ir_stmt *s) {
 /* A map between products: it accesses rows as short as the product's panel is narrow, whose starts
  * the hardware prefetcher cannot foresee. */
 static bool is_map(const lowering *w, const ir_stmt *s) {
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->done)
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->fused)
     return false;
   const tf_op *op = &w->plan->wl->ops[s->op];
   return op->reduce == TF_ASSIGN && op->n_dims == op->n_out_dims && op->n_reads < MOST_READS;
@@ -56,7 +56,7 @@ static bool stays_inside(const tf_workload *wl, const tf_ref *ref) {
 
 /* Words of the operand's box, if it consists of contiguous rows of an argument, and few of them;
  * else 0. */
-static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
+static int64_t prefetched_words(const lowering *w, const ir_stmt *s, int read) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
@@ -119,7 +119,8 @@ static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
 
 /* Whether the ranges of s, statement `to` of the body or a part of it, are known at the earlier
  * statement `at`. */
-static bool known(const prefetching *a, const ir_body *b, int at, int to, const ir_stmt *s) {
+static bool ranges_known_at(const prefetching *a, const ir_body *b, int at, int to,
+                            const ir_stmt *s) {
   bool all = true;
   for (int i = at; i < to; i++)
     for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
@@ -150,10 +151,11 @@ static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt
   const cpu_product *p = cpu_of(next)->product;
   const int operand[] = {p ? p->a : 0, p ? p->b : 1, -1}, n = p ? 3 : op->n_reads + 1;
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
-  if (lower_failed(w) || (to > from && !known(a, b, from, to, next))) return;
+  if (lower_failed(w) || (to > from && !ranges_known_at(a, b, from, to, next))) return;
   for (int i = 0; i < n; i++) {
     const int read = p ? operand[i] : i < op->n_reads ? i : -1;
-    const int64_t words = far_words(w, next, read), *shift = words ? shift_of(a, next, read) : NULL;
+    const int64_t words = prefetched_words(w, next, read),
+                  *shift = words ? shift_of(a, next, read) : NULL;
     if (!shift || (!p && words > a->room)) continue;
     if (!note_prefetch(w, s, (cpu_prefetch){next, read, to > from ? none : shift})) return;
     a->room -= p ? 0 : words;
@@ -176,13 +178,13 @@ static int products_of(const prefetching *a, const ir_body *b, bool maps, int al
   int n = 0;
   for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    if (may_prefetch(a->w, b->s[i]) || (maps && p && p->way == CPU_CHANNELS)) all[n++] = i;
+    if (may_prefetch(a->w, b->s[i]) || (maps && p && p->kind == CPU_CHANNELS)) all[n++] = i;
   }
   return n;
 }
 
 /* Each product prefetches what is needed up to and including the next one. */
-static void in_turn(prefetching *a, const ir_body *b) {
+static void prefetch_next_products(prefetching *a, const ir_body *b) {
   int all[MOST_PRODUCTS], n = products_of(a, b, true, all);
   for (int i = 0; i < n; i++) {
     a->room = lower_close_words(a->w->plan->arch) / SHARE;
@@ -256,7 +258,7 @@ static void walk(prefetching *a, const ir_body *b) {
     if (cpu_of(s)->window) prefetch_window(a, s);
     const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
     if (loop) a->loop[a->n_loops++] = s->loop.var;
-    if (loop && s->loop.trip > 1) in_turn(a, &s->body);
+    if (loop && s->loop.trip > 1) prefetch_next_products(a, &s->body);
     walk(a, &s->body);
     a->n_loops -= loop;
   }

@@ -40,7 +40,7 @@ bool lower_fits_near_cache(const lowering *w, int o) {
   bool tiles;
   /* the panel of a product has to stay close while the other operand streams past; with few rows
    * the panel streams */
-  if (panel >= 0 && lower_few_streams(w, o, panel, &tiles))
+  if (panel >= 0 && lower_skinny_or_streamed(w, o, panel, &tiles))
     return tiles || words + box_words(w, o, 1 - panel) <= close;
   if (panel >= 0) return box_words(w, o, panel) <= close;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
@@ -107,7 +107,7 @@ static bool runs(const finder *f, const tf_ref *ref, int k) {
 }
 
 /* Whether a can be read in place. */
-static bool as_it_is(const finder *f, const cpu_product *p) {
+static bool reads_in_place(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
@@ -119,7 +119,7 @@ static bool as_it_is(const finder *f, const cpu_product *p) {
 
 /* How often an element of a is used while the nest's box stays; a box of the whole tensor stays for
  * the whole run. */
-static int64_t uses(const finder *f, const cpu_product *p) {
+static int64_t uses_of_a(const finder *f, const cpu_product *p) {
   const tf_workload *wl = f->w->plan->wl;
   int64_t n = 1;
   bool all = true;
@@ -168,11 +168,11 @@ static void transpose(const finder *f, cpu_product *p) {
     if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
   }
   const tf_index *inner = &a->index[tf_inner_rank(z)];
-  if (as_it_is(f, p) &&
+  if (reads_in_place(f, p) &&
       (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k])))
     return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
-  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES)
+  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses_of_a(f, p) < TURNED_USES)
     return;
   p->pairs.transposed = lower_scratch(f->w, p->kernel->a, words, z->name,
                                       f->w->p->tensor_id[f->op->reads[p->a].tensor]);
@@ -180,7 +180,7 @@ static void transpose(const finder *f, cpu_product *p) {
 
 /* Copies rows of a for each setting of the outer dims, if the kernel cannot read them in place. */
 static void find_copy(const finder *f, cpu_product *p) {
-  if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
+  if (p->pairs.transposed >= 0 || reads_in_place(f, p)) return;
   int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) *
                   rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
@@ -216,7 +216,7 @@ static double page_words(const finder *f) {
 
 /* Whether rows of b are a page or more apart: each then has a page of its own, and they conflict in
  * few sets of the caches. */
-static bool far_apart(const finder *f, const cpu_product *p) {
+static bool rows_span_pages(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
   int64_t words = 1;
@@ -235,7 +235,7 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
   const ir_machine *t = &f->w->p->machine;
   const int chosen = (int)t->choices.at[TF_CHOICE_PACK];
   if (chosen) return chosen == LOW_PACK_ALWAYS;
-  if (!p->pairs.far || !t->lanes) return false;
+  if (!p->pairs.rows_span_pages || !t->lanes) return false;
   const int64_t rows = tf_micro_rows(t->registers, WIDE),
                 tiles = (f->nest->range[p->m].most + rows - 1) / rows;
   const double n = (double)f->nest->range[p->n].most;
@@ -246,7 +246,7 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
 /* The row pitch of a panel: an odd number of cache lines if several tiles lie side by side. A tile
  * goes down a few columns, whose rows would conflict in few sets of a cache at an even number of
  * lines. */
-static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
+static int64_t panel_pitch(const lowering *w, const ir_kernel *kernel, int64_t n) {
   enum { TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round),
                 bytes = wide * kernel->group * ir_bytes(kernel->b),
@@ -258,7 +258,7 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
 
 /* Whether b is packed as float32 in place of bfloat16: for windows, groups would have to be packed
  * anew for each position, which so few rows do not repay. */
-static bool widens(const finder *f, const cpu_product *p) {
+static bool packs_as_float32(const finder *f, const cpu_product *p) {
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const tf_ref *b = &f->op->reads[p->b];
@@ -276,22 +276,22 @@ static void panels(const finder *f, cpu_product *p) {
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
-  p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
+  p->pairs.rows_span_pages = p->kernel->group == 1 && same && rows_span_pages(f, p);
   if (p->kernel->group == 1 && p->stride &&
       (lower_padded(from) || p->stride > 1 || (!same && lower_has_windows(f->w->plan->wl, b)))) {
     lower_add_slab(f->w, f->nest, b, p);
   } else if (lower_streams(f->w, f->nest->op, p->b, f->nest->range)) {
     lower_stream(f->w, f->nest, p);
     p->pack =
-        lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide,
+        lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.pitch,
                       f->op->name, f->w->p->op_id[f->nest->op]);
-    p->pairs.far = false;
+    p->pairs.rows_span_pages = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
-    p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
+    p->pairs.pitch = panel_pitch(f->w, p->kernel, n->most);
     p->pack = lower_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name,
                             f->w->p->op_id[f->nest->op]);
-    p->pairs.keep = from->producer < 0 && !lower_padded(from);
-    p->pairs.far = false;
+    p->pairs.keep_pack = from->producer < 0 && !lower_padded(from);
+    p->pairs.rows_span_pages = false;
   }
 }
 
@@ -303,7 +303,7 @@ static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
 
 /* Whether one dim of the op alone moves rank r of b: n, k, or one outside, which then has panels
  * for each of its settings. */
-static bool one_dim(const finder *f, const cpu_product *p, int r) {
+static bool one_dim_moves(const finder *f, const cpu_product *p, int r) {
   const tf_ref *b = &f->op->reads[p->b];
   if (lower_is_dim(&b->index[r], f->op->dims[p->n]) ||
       lower_is_dim(&b->index[r], f->op->dims[p->k]))
@@ -326,7 +326,7 @@ static bool known_panels(const finder *f, const cpu_product *p) {
   const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n,
              one_k = k->lo.var < 0 && k->lo.off == 0;
   if (!one_n && !(n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) return false;
-  if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return false;
+  if (p->pairs.steps && !one_n && n->most % p->pairs.pitch) return false;
   if (!p->kernel->lifts)
     return one_k || (k->exact && k->most % round == 0 && begins_at(f->w, k, round));
   return k->exact && all_k % k->most == 0 && begins_at(f->w, k, k->most) &&
@@ -344,19 +344,19 @@ static void offer_panels(const finder *f, cpu_product *p) {
   const int64_t all_n = wl->dims[f->op->dims[p->n]].extent,
                 all_k = wl->dims[f->op->dims[p->k]].extent, most_n = f->nest->range[p->n].most,
                 most_k = f->nest->range[p->k].most,
-                wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, most_n),
+                wide = p->pack >= 0 ? p->pairs.pitch : panel_pitch(f->w, p->kernel, most_n),
                 columns = p->pairs.steps ? wide : most_n, deep = p->kernel->lifts ? most_k : all_k;
   bool alone = z->producer < 0 && !lower_padded(z) && !p->slab;
   if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
-    alone = one_dim(f, p, r);
+    alone = one_dim_moves(f, p, r);
   if (!alone || !known_panels(f, p) || deep > WORDS_MOST / wide) return;
   int64_t panels = (all_n + columns - 1) / columns * (all_k / deep);
   for (int k = 0; k < f->op->n_dims; k++)
     if (!cpu_is_matrix(p, k) && read_has(f, p->b, k) &&
         __builtin_mul_overflow(panels, wl->dims[f->op->dims[k]].extent, &panels))
       return;
-  p->pairs.wide = wide;
+  p->pairs.pitch = wide;
   p->pairs.columns = columns;
   p->pairs.deep = deep;
   const int64_t words = cpu_panel_words(p, deep);
@@ -399,14 +399,14 @@ void lower_product(lowering *w, ir_stmt *nest) {
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
-  p.kernel = lower_suited(w, op, p.a, p.kernel);
+  p.kernel = lower_exact_kernel(w, op, p.a, p.kernel);
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
-  if (widens(&f, &p)) p.kernel = w->p->machine.plain;
+  if (packs_as_float32(&f, &p)) p.kernel = w->p->machine.plain;
   p.k = sums_of(&f, &p);
   if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
   const bool padded = lower_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
-  if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_few(w, nest, &p)) {
+  if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_skinny(w, nest, &p)) {
     note_product(w, nest, &p);
     return;
   }

@@ -14,7 +14,7 @@ static bool reads(const lowering *w, const tf_op *op, int read, int k) {
 }
 
 /* How often the whole workload uses an element of b. */
-static int64_t uses(const lowering *w, const tf_op *op, int b) {
+static int64_t uses_of_b(const lowering *w, const tf_op *op, int b) {
   int64_t n = 1;
   for (int k = 0; k < op->n_dims; k++)
     if (!reads(w, op, b, k) && __builtin_mul_overflow(n, w->plan->wl->dims[op->dims[k]].extent, &n))
@@ -92,7 +92,7 @@ static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
     return false;
   if (runs(w, op, b, k) && w->plan->wl->dims[op->dims[k]].extent < (int64_t)VECTORS * t->lanes)
     return false;
-  const int64_t rows = uses(w, op, b);
+  const int64_t rows = uses_of_b(w, op, b);
   return rows <= ROWS &&
          (double)rows <= reads * a->core.ports * t->lanes / (each * a->memories[0].read_bw);
 }
@@ -147,21 +147,21 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* groups of k are a multiple of this */
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
-  p->pairs.wide = panel_of(w, nest, p);
+  p->pairs.pitch = panel_of(w, nest, p);
   const int64_t first = (int64_t)(w->plan->arch->core.l1_resident / (double)sizeof(float)),
-                most = smaller(first / p->pairs.wide, close / 4 / m),
+                most = smaller(first / p->pairs.pitch, close / 4 / m),
                 parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
   const int64_t sums = close / 4 / m,
                 strip = m * k > close ? sums : smaller(sums, columns_in_page(w, nest, p)),
-                panels = strip / p->pairs.wide;
-  p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;
+                panels = strip / p->pairs.pitch;
+  p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.pitch;
 }
 
 /* Whether there are at most half as many rows as registers can hold sums for: with more, packing a
  * small b pays, even from the second cache. */
 static bool is_fewer(const lowering *w, const tf_op *op, int b) {
-  return uses(w, op, b) <= tf_micro_few_rows(w->p->machine.registers) / 2;
+  return uses_of_b(w, op, b) <= tf_micro_few_rows(w->p->machine.registers) / 2;
 }
 
 /* Whether the op, of whose reads its output's last dim moves b alone, is such a product; k: the
@@ -171,7 +171,7 @@ static bool is_few(const lowering *w, int o, int b, int *k) {
   if (w->p->machine.lanes < 2 || !is_real(w, op->out) || !is_real(w, op->reads[0].tensor) ||
       !is_real(w, op->reads[1].tensor) || (*k = sum_of(w, op, b)) < 0)
     return false;
-  if (uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k))
+  if (uses_of_b(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k))
     return false;
   if (op->n_dims > op->n_out_dims + 1 && !is_long(w, op, b, *k)) return false;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
@@ -194,7 +194,7 @@ static bool spreads(const lowering *w, int o) {
   return false;
 }
 
-bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
+bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles) {
   enum { DIMS = 3 };
   int k;
   const tf_op *op = &w->plan->wl->ops[o];
@@ -202,7 +202,7 @@ bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
   for (k = 0; k < DIMS && k < op->n_dims; k++)
     range[k] = w->cur[o * w->plan->wl->n_dims + op->dims[k]];
   const bool streams = lower_streams(w, o, b, range);
-  *tiles = streams || uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
+  *tiles = streams || uses_of_b(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
   return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
@@ -212,7 +212,7 @@ static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p
   const tf_op *op = &w->plan->wl->ops[nest->op];
   for (int i = 0; i < 2; i++)
     if (w->p->buffers[w->p->buffer_of[op->reads[i].tensor]].type != IR_F32) return false;
-  if (a->n_memories < 2 || p->few.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
+  if (a->n_memories < 2 || p->skinny.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
   const tf_memory *cache = &a->memories[1];
   return cache->capacity_words <= 0 ||
          (double)words_of(&w->plan->wl->tensors[op->reads[p->b].tensor]) * (double)sizeof(float) <=
@@ -221,21 +221,21 @@ static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p
 
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
-bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+bool lower_skinny(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   int k;
   const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
   if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;
   p->kernel = &kernel;
-  p->way = CPU_FEW;
+  p->kind = CPU_SKINNY;
   p->k = k;
-  p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
+  p->skinny.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
   /* of the close half of the memory a quarter for rows of b; sums may take the other half, too, as
    * they are accessed in order */
   const int64_t close = lower_close_words(w->plan->arch),
                 rows = p->m < 0 ? 1 : nest->range[p->m].most;
-  p->few.held = is_held(w, nest, p);
-  p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
-  p->few.block = columns(2 * close / rows);
+  p->skinny.held = is_held(w, nest, p);
+  p->skinny.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
+  p->skinny.block = columns(2 * close / rows);
   return true;
 }

@@ -34,14 +34,14 @@ static bool along_rows(const lowering *w, const tf_op *op) {
 }
 
 /* Terms that are added to an element in memory, `some` at a time. */
-static void each(lower_terms *t, int64_t all, int64_t some) {
+static void add_in_memory(lower_terms *t, int64_t all, int64_t some) {
   t->adds = parts(all, some);
   t->limit = TF_MICRO_RUN;
   t->most = TF_MICRO_RUN * some;
 }
 
 /* A nest sums up `adds` terms or fewer before it adds them to the output. */
-static void sums(lower_terms *t, int64_t all, int64_t adds) {
+static void add_sums(lower_terms *t, int64_t all, int64_t adds) {
   t->adds = adds;
   t->limit = TF_MICRO_RUNS;
   t->most = adds <= TF_MICRO_RUNS            ? all
@@ -61,21 +61,22 @@ static void of_product(const lowering *w, const ir_stmt *s, int64_t all, lower_t
   const cpu_product *p = cpu_of(s)->product;
   const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
   if (p->kernel->a != IR_F32) return;
-  if (p->way == CPU_SPARSE)
-    sums(t, all, parts(all, p->sparse.deep));
-  else if (p->way == CPU_CHANNELS)
-    sums(t, all, parts(all, TF_MICRO_PART));
-  else if (p->way == CPU_FEW && !p->few.along_k)
-    each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
-  else if (p->way == CPU_FEW)
-    sums(t, all,
-         times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
+  if (p->kind == CPU_SPARSE)
+    add_sums(t, all, parts(all, p->sparse.deep));
+  else if (p->kind == CPU_CHANNELS)
+    add_sums(t, all, parts(all, TF_MICRO_PART));
+  else if (p->kind == CPU_SKINNY && !p->skinny.along_k)
+    add_in_memory(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
+  else if (p->kind == CPU_SKINNY)
+    add_sums(t, all,
+             times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
   else if (in_tiles(w, p->kernel))
-    sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
+    add_sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
   else
-    sums(t, all,
-         times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps
-                                                                                : TF_MICRO_RUN)));
+    add_sums(
+        t, all,
+        times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps
+                                                                               : TF_MICRO_RUN)));
 }
 
 void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
@@ -90,7 +91,7 @@ void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
   if (cpu_of(s)->product)
     of_product(w, s, all, t);
   else if (along_rows(w, op))
-    sums(t, all, 1);
+    add_sums(t, all, 1);
   else
-    each(t, all, 1);
+    add_in_memory(t, all, 1);
 }

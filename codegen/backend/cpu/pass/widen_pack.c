@@ -36,7 +36,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 }
 
 /* The loops inside one that uses the same box again. */
-static uint64_t come_back(const lower_loops_around *w, uint64_t mask) {
+static uint64_t reusing_loops(const lower_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
     if (!(mask >> i & 1) && !ir_is_parallel(w->loop[i]) && w->loop[i]->loop.trip > 1)
       return ~UINT64_C(0) << i;
@@ -53,7 +53,7 @@ static double words_of(const ir_range *r, int rank) {
 static uint64_t box_moves(const lower_loops_around *w, const ir_range *r, int rank) {
   uint64_t mask = 0;
   for (int i = 0; i < rank; i++)
-    mask |= lower_range_hangs_on(w->moves, &r[i]);
+    mask |= lower_range_depends_on(w->moves, &r[i]);
   return mask;
 }
 
@@ -63,13 +63,13 @@ static void widen(lower_loops_around *w, ir_stmt *s) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
   const int rank = wl->tensors[a->tensor].rank;
-  const uint64_t mask = box_moves(w, p->slab, rank), again = come_back(w, mask);
+  const uint64_t mask = box_moves(w, p->slab, rank), again = reusing_loops(w, mask);
   ir_range *wide = TF_ARRAY(w->w->p->arena, ir_range, (size_t)rank);
   cpu_product *product = TF_NEW(w->w->p->arena, cpu_product);
   if (lower_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
-    wide[r] =
-        lower_range_hangs_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
+    wide[r] = lower_range_depends_on(w->moves, &p->slab[r]) & again ? all_of(wl, &a->index[r])
+                                                                    : p->slab[r];
   const double words = words_of(wide, rank);
   if (words > INT32_MAX || SPARES * fills(w, box_moves(w, wide, rank)) * words >
                                fills(w, mask) * words_of(p->slab, rank))
@@ -87,20 +87,22 @@ static cpu_next next_of(const lower_loops_around *w, const ir_stmt *s) {
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
   if (i < 0 || ir_is_parallel(w->loop[i])) return CPU_NEXT_SAME;
-  if (lower_hangs_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1) return CPU_NEXT_LANES;
-  return lower_hangs_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1
+  if (lower_depends_on(w->moves, s->range[cpu_of(s)->product->n].lo) >> i & 1)
+    return CPU_NEXT_LANES;
+  return lower_depends_on(w->moves, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1
              ? CPU_NEXT_SUMS
              : CPU_NEXT_SAME;
 }
 
-bool lower_panels_pass(const tf_arch *a, int64_t words) {
+bool lower_panels_leave_cache(const tf_arch *a, int64_t words) {
   return words > lower_close_words(a) / SHARE;
 }
 
 static void prefetch(lower_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[cpu_of(s)->product->channels.panels].words;
-  cpu_product *p =
-      lower_panels_pass(w->w->plan->arch, words) ? TF_NEW(w->w->p->arena, cpu_product) : NULL;
+  cpu_product *p = lower_panels_leave_cache(w->w->plan->arch, words)
+                       ? TF_NEW(w->w->p->arena, cpu_product)
+                       : NULL;
   if (!p) return;
   *p = *cpu_of(s)->product;
   p->channels.next = next_of(w, s);
@@ -110,11 +112,11 @@ static void prefetch(lower_loops_around *w, ir_stmt *s) {
 
 static void widen_product(lower_loops_around *w, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  if (p->way != CPU_CHANNELS) return;
+  if (p->kind != CPU_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
   if (!w->w->p->machine.choices.at[TF_CHOICE_PREFETCH]) prefetch(w, s);
 }
 
-void lower_around_channels(lowering *w) {
+void lower_widen_slabs(lowering *w) {
   lower_walk_loops(&(lower_loops_around){.w = w, .product = widen_product, .together = true});
 }

@@ -223,12 +223,12 @@ static void make_window(lowering *w, ir_body *body, int at) {
   cpu_note *note = cpu_edit(w->p, s);
   if (lower_failed(w)) return;
   *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
-  v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->fills);
+  v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->selects_identity);
   note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_resets == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;
     if (!(note = cpu_edit(w->p, body->s[i]))) return;
-    note->done = true;
+    note->fused = true;
     maps[v->n_maps++] = body->s[i];
   }
 }

@@ -37,7 +37,7 @@ static void call(c_printer *c, const char *name, const ir_expr *e) {
 }
 
 /* name(mask, rank, steps, box): the end of what a mask leaves of the box. */
-static void seen(c_printer *c, const ir_expr *e) {
+static void print_seen(c_printer *c, const ir_expr *e) {
   const ir_buffer *b = &c->p->buffers[e->arg[0].off];
   fprintf(c->out, "%s(%s, %d, (const int64_t[]){", c_seen_name(b->type), b->id, b->rank);
   for (int r = 0; r < b->rank; r++)
@@ -59,7 +59,7 @@ void c_let(c_printer *c, const ir_stmt *s) {
   case IR_MIN: call(c, "least", &s->let.expr); break;
   case IR_MAX: call(c, "most", &s->let.expr); break;
   case IR_PICK: call(c, "pick", &s->let.expr); break;
-  case IR_SEEN: seen(c, &s->let.expr); break;
+  case IR_SEEN: print_seen(c, &s->let.expr); break;
   case IR_MOD:
   case IR_DIV:
     fputc('(', c->out), c_atom(c->out, c->p, s->let.expr.arg[0]);
@@ -181,7 +181,7 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
 }
 
 static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
-  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
+  if (c->row_tensors >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
     return;
   }
@@ -211,7 +211,7 @@ const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
 }
 
 /* Prints an element that belongs to a row that is computed ahead; false: it does not. */
-static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
+static bool print_row_element(c_printer *c, const tf_op *op, int ref) {
   for (int i = 0; i < c->n_row_at; i++)
     if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
       fprintf(c->out, "at%d[", i);
@@ -222,7 +222,7 @@ static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
 }
 
 void c_place(c_printer *c, const tf_op *op, int ref) {
-  if (in_row_at(c, op, ref)) return;
+  if (print_row_element(c, op, ref)) return;
   if (ref >= 0)
     read_place(c, &op->reads[ref]);
   else
@@ -241,14 +241,14 @@ void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *cal
 }
 
 void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
-  if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
+  if (!print_row_element(c, op, ref)) read_element(c, &op->reads[ref], type);
 }
 
 void c_element(c_printer *c, const tf_op *op, int ref) {
   if (ref < 0)
     c_place(c, op, ref);
   else
-    c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
+    c_element_as(c, op, ref, c->as_int32 ? IR_I32 : IR_F32);
 }
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
@@ -312,7 +312,7 @@ void c_number(c_printer *c, double v) {
     fprintf(c->out, "%#.9gf", v);
 }
 
-void c_fall(c_printer *c, const char *exp, double rate, int before, int after) {
+void c_correction(c_printer *c, const char *exp, double rate, int before, int after) {
   fprintf(c->out, "%s(", exp);
   if (rate != 1) c_number(c, rate), fputs(" * (", c->out);
   c_element_of(c, before), fputs(" - ", c->out), c_element_of(c, after);
@@ -343,7 +343,7 @@ static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const c
                         int skip) {
   const tf_expr *x = &op->expr[e->arg[0]];
   const bool low = ir_is_low(c->wl, op, e->arg[0]);
-  if (low && c->near && x->what == TF_X_CALL)
+  if (low && c->may_invert && x->what == TF_X_CALL)
     function(c, op, x, "exp_below", skip);
   else
     function(c, op, e, low ? "fast_exp_low" : name, skip);
@@ -451,7 +451,8 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
       fputc(')', c->out);
       return;
     }
-    if (c->near && op->expr[e->arg[1]].what == TF_X_NUMBER && is_mild(op->expr[e->arg[1]].number)) {
+    if (c->may_invert && op->expr[e->arg[1]].what == TF_X_NUMBER &&
+        is_mild(op->expr[e->arg[1]].number)) {
       fputc('(', c->out), expression(c, op, e->arg[0], skip), fputs(" * ", c->out);
       c_number(c, 1 / op->expr[e->arg[1]].number), fputc(')', c->out);
       return;
@@ -567,12 +568,12 @@ static void seen_function(FILE *out, ir_type mask) {
 }
 
 /* Whether a value of the body tests a mask of that type. */
-static bool asks(const ir_program *p, const ir_body *b, ir_type mask) {
+static bool tests_mask(const ir_program *p, const ir_body *b, ir_type mask) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
-    any = asks(p, &s->body, mask) || (s->kind == IR_LET && s->let.expr.fn == IR_SEEN &&
-                                      p->buffers[s->let.expr.arg[0].off].type == mask);
+    any = tests_mask(p, &s->body, mask) || (s->kind == IR_LET && s->let.expr.fn == IR_SEEN &&
+                                            p->buffers[s->let.expr.arg[0].off].type == mask);
   }
   return any;
 }
@@ -580,5 +581,5 @@ static bool asks(const ir_program *p, const ir_body *b, ir_type mask) {
 void c_seen_text(FILE *out, const ir_program *p, const ir_body *b) {
   static const ir_type masks[] = {IR_F32, IR_BF16};
   for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
-    if (asks(p, b, masks[i])) seen_function(out, masks[i]);
+    if (tests_mask(p, b, masks[i])) seen_function(out, masks[i]);
 }

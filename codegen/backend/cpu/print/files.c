@@ -433,14 +433,14 @@ void c_readme(FILE *out, const c_package *k) {
             k->o->result->skipped);
   readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
-  if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
+  if (k->per_thread) fprintf(out, ", and %" PRId64 " for each thread", k->per_thread);
   fputs(".\n", out);
-  if (c_packs(k) && k->must)
+  if (c_packs(k) && k->needed)
     fprintf(out,
             "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each "
             "call.  For many calls with the same weights, `%s_pack`\n"
             "does it once.\n",
-            k->must, k->name);
+            k->needed, k->name);
   else if (c_packs(k))
     fprintf(
         out,
@@ -554,7 +554,7 @@ static void manifest_expected(FILE *out, const c_package *k) {
 void c_manifest(FILE *out, const c_package *k) {
   c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
   fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64,
-          k->shared, k->each);
+          k->shared, k->per_thread);
   if (k->o->result && k->o->result->counts) manifest_expected(out, k);
   c_manifest_end(out, k);
 }

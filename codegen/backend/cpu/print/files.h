@@ -28,9 +28,9 @@ typedef struct {
   bool on_threads; /* NAME_on takes the number of threads: the test compares one thread with two,
                       bit for bit */
   bool tiles;      /* a kernel uses AMX tiles */
-  int64_t shared, each; /* words of the workspace: common ones, and those of each thread */
-  int64_t packed,
-      must; /* words of panels that may be packed beforehand; those of them that each call needs */
+  int64_t shared, per_thread; /* words of the workspace: common ones, and those of each thread */
+  int64_t packed, needed; /* words of panels that may be packed beforehand; those of them that each
+                             call needs */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);

@@ -11,11 +11,11 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
 static bool product_uses(const cpu_product *p, int buffer) {
   if (p->pack == buffer) return true;
-  if (p->way == CPU_FEW) return false;
-  if (p->way == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.room == buffer;
-  return p->way == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                                : p->pairs.transposed == buffer || p->pairs.copy == buffer ||
-                                      p->pairs.panels == buffer;
+  if (p->kind == CPU_SKINNY) return false;
+  if (p->kind == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.part_buffer == buffer;
+  return p->kind == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
+                                 : p->pairs.transposed == buffer || p->pairs.copy == buffer ||
+                                       p->pairs.panels == buffer;
 }
 
 /* Whether the op's nest accesses the buffer; a result that its product stores rounded elsewhere has
@@ -25,7 +25,7 @@ static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const bool nest = s->kind == IR_NEST;
   const ir_stmt *sums = nest ? cpu_of(s)->map_of : NULL;
   bool used =
-      c->p->buffer_of[op->out] == buffer && !(nest && (cpu_of(s)->rounds_for || cpu_of(s)->map));
+      c->p->buffer_of[op->out] == buffer && !(nest && (cpu_of(s)->rounded_for || cpu_of(s)->map));
   for (int i = 0; i < op->n_reads; i++)
     used |= c->p->buffer_of[op->reads[i].tensor] == buffer &&
             !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a) &&
@@ -39,7 +39,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     const ir_stmt *s = body->s[i];
     if (uses(c, &s->body, buffer)) return true;
     if (s->kind == IR_SAVE) {
-      if (s->save.to == buffer || (s->save.from == buffer && !cpu_of(s)->done)) return true;
+      if (s->save.to == buffer || (s->save.from == buffer && !cpu_of(s)->fused)) return true;
       continue;
     }
     if (ir_names(s, buffer)) return true;
@@ -50,7 +50,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
 }
 
 /* Whether no statement names the buffer, nor any that shares its memory. */
-static bool stands_nowhere(const c_printer *c, int buffer) {
+static bool is_unused(const c_printer *c, int buffer) {
   bool taken = c->p->buffers[buffer].tensor < 0 || uses(c, &c->p->body, buffer);
   for (int i = 0; i < c->p->n_buffers; i++)
     taken |= c->p->buffers[i].shares == buffer;
@@ -65,11 +65,11 @@ static void place_panels(c_printer *c) {
     for (int i = 0; i < c->p->n_notes; i++) {
       const int buffer = cpu_panels_of(cpu_pack_at(c->p, i)->product);
       const ir_buffer *b = &c->p->buffers[buffer];
-      if (cpu_packs_first(cpu_pack_at(c->p, i)->product) != (pass == 0)) continue;
+      if (cpu_packs_before_body(cpu_pack_at(c->p, i)->product) != (pass == 0)) continue;
       c->offset[buffer] = c->packed;
       c->packed += in_lines((b->words * ir_bytes(b->type) + 3) / 4);
     }
-    if (pass == 0) c->must = c->packed;
+    if (pass == 0) c->needed = c->packed;
   }
 }
 
@@ -77,9 +77,9 @@ static void place_buffers(c_printer *c) {
   place_panels(c);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || stands_nowhere(c, i))
+    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || is_unused(c, i))
       continue;
-    int64_t *part = ir_is_own(c->p, i) ? &c->each : &c->shared;
+    int64_t *part = ir_is_own(c->p, i) ? &c->per_thread : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
@@ -87,7 +87,7 @@ static void place_buffers(c_printer *c) {
     *part += (2 * c_held_words(b) + LINE - 1) / LINE * LINE;
   }
   c->packed_at = c->shared;
-  c->shared += c->must;
+  c->shared += c->needed;
   for (int i = 0; i < c->p->n_buffers; i++)
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
@@ -104,12 +104,12 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
 static bool is_offered(const c_printer *c, int buffer) {
   bool any = false;
   for (int i = 0; i < c->p->n_notes; i++)
-    any |= cpu_pack_at(c->p, i)->product->way == CPU_PAIRS &&
+    any |= cpu_pack_at(c->p, i)->product->kind == CPU_PAIRS &&
            cpu_panels_of(cpu_pack_at(c->p, i)->product) == buffer;
   return any;
 }
 
-static void offered(c_printer *c, int buffer, const char *name) {
+static void declare_offered(c_printer *c, int buffer, const char *name) {
   const char *type = c_type(c->p->buffers[buffer].type);
   c_indent(c);
   fprintf(c->out,
@@ -140,7 +140,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     snprintf(name, sizeof name, "%s_pack%d%s", b->id, i,
              b->tensor < 0 && b->slots > 1 ? "_all" : "");
     if (may) {
-      offered(c, i, name);
+      declare_offered(c, i, name);
       continue;
     }
     c_indent(c);
@@ -192,7 +192,7 @@ static void open_pairs(c_printer *c, const cpu_product *p, const tf_ref *reads, 
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
   open_pack(c, p->pairs.transposed, a, NULL, each);
   if (c_keeps_copy(p)) open_pack(c, p->pairs.copy, a, "km", each);
-  if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
+  if (p->pairs.keep_pack) open_pack(c, p->pack, b, "kn", each);
 }
 
 /* Declares what was packed last, of products that keep it. */
@@ -202,15 +202,15 @@ static void open_notes(c_printer *c, const ir_body *body, bool each) {
     const cpu_product *p = cpu_product_of(s);
     open_notes(c, &s->body, each);
     if (p && p->keep_slab && ir_is_own(c->p, p->pack) == each) open_box(c, p->pack);
-    if (p && p->way == CPU_CHANNELS && cpu_lists_once(&c->wl->ops[s->op], s) &&
+    if (p && p->kind == CPU_CHANNELS && cpu_lists_once(&c->wl->ops[s->op], s) &&
         ir_is_own(c->p, p->channels.offsets) == each)
       open_list(c, p->channels.offsets);
-    if (p && p->way == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
+    if (p && p->kind == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }
 
 /* Marks retained buffers as empty at the start. */
-static void hold_nothing(c_printer *c) {
+static void clear_retained(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role != IR_KEPT) continue;
@@ -218,7 +218,7 @@ static void hold_nothing(c_printer *c) {
     const bool own = ir_is_own(c->p, i);
     if (own) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
     fprintf(c->out, "memset(workspace + %" PRId64, own ? c->shared + c->held[i] : c->held[i]);
-    if (own) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
+    if (own) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->per_thread);
     fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", c_held_words(b));
   }
 }
@@ -240,7 +240,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   c_indent(c);
   fprintf(c->out,
           "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n",
-          c->shared, c->each);
+          c->shared, c->per_thread);
   c_indent(c);
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
@@ -252,11 +252,11 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
 }
 
 /* Invalidates rows that were copied for all steps of loop s, where the loop starts. */
-static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
+static void invalidate_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
   for (int i = 0; i < b->n; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    void_copies(c, &b->s[i]->body, s);
-    if (!p || p->way != CPU_PAIRS || p->pairs.copy_in != s) continue;
+    invalidate_copies(c, &b->s[i]->body, s);
+    if (!p || p->kind != CPU_PAIRS || p->pairs.copy_in != s) continue;
     c_indent(c);
     c_pack_name(c, p->pairs.copy), fputs("_of = NULL;\n", c->out);
   }
@@ -264,7 +264,7 @@ static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
 
 static void c_for(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
-  void_copies(c, &s->body, s);
+  invalidate_copies(c, &s->body, s);
   c->in_parallel |= ir_is_parallel(s);
   if (ir_is_parallel(s)) {
     parallel_for(c, s, var);
@@ -317,19 +317,19 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (p && p->way == CPU_SPARSE)
+      if (p && p->kind == CPU_SPARSE)
         c_sparse(c, s);
-      else if (p && p->way == CPU_CHANNELS)
+      else if (p && p->kind == CPU_CHANNELS)
         c_channels(c, s);
-      else if (p && p->way == CPU_FEW)
-        c_few(c, s);
+      else if (p && p->kind == CPU_SKINNY)
+        c_skinny(c, s);
       else if (p)
         c_product(c, s);
-      else if (!cpu_of(s)->done)
+      else if (!cpu_of(s)->fused)
         c_nest(c, s, 0);
       break;
     case IR_SAVE:
-      if (!cpu_of(s)->done) c_over(c, s);
+      if (!cpu_of(s)->fused) c_over(c, s);
       break;
     case IR_CARRY: c_carry(c, s); break;
     case IR_CORRECT:
@@ -399,7 +399,7 @@ static uint32_t kinds_used(const tf_workload *wl) {
 }
 
 /* Whether an expression tests the place of an element, or selects. */
-static bool chooses(const tf_workload *wl) {
+static bool selects_or_tests(const tf_workload *wl) {
   bool any = false;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_expr; i++) {
@@ -430,7 +430,7 @@ static void arguments(c_printer *c) {
 /* Exported functions are compiled without the instruction set, so that they run on any CPU and test
  * for it; they call code that needs it, but never inline it. With --isa multi, the chooser has
  * tested before. */
-static void can_run(FILE *out, const c_package *k) {
+static void print_isa_test(FILE *out, const c_package *k) {
   fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
   if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
   const char *has = k->isa->has,
@@ -453,11 +453,11 @@ static void entry(c_printer *c, const c_package *k) {
             "\nsize_t %s_workspace(void);\n"
             "int %s(const %s_args *args, void *workspace, size_t bytes);\n",
             f, f, n);
-  if (c_asks_isa(k)) can_run(c->out, k);
+  if (c_asks_isa(k)) print_isa_test(c->out, k);
   fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
   fprintf(c->out,
           "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n",
-          c->shared + LINE, spreads ? "most_threads() * " : "", c->each);
+          c->shared + LINE, spreads ? "most_threads() * " : "", c->per_thread);
   fprintf(c->out,
           "\n%sint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return %s_bad_argument;\n",
@@ -490,7 +490,7 @@ static void entry(c_printer *c, const c_package *k) {
 
 /* Functions that pack panels of arguments: `pack`, those that each call packs, or the caller
  * beforehand; `offer`, those that the caller alone packs. */
-static void packs(c_printer *c, const c_package *k, bool first) {
+static void print_pack(c_printer *c, const c_package *k, bool first) {
   const bool says = first && c_has_sparse(c->p);
   fprintf(c->out, "\nstatic %s %s(const %s_args *args, float *packed) {\n", says ? "int" : "void",
           first ? "pack" : "offer", k->name);
@@ -499,10 +499,10 @@ static void packs(c_printer *c, const c_package *k, bool first) {
   if (says) c_line(c, "int broken = 0;\n");
   for (int i = 0; i < c->p->n_notes; i++) {
     const cpu_pack *pack = cpu_pack_at(c->p, i);
-    if (cpu_packs_first(pack->product) == first)
-      (pack->product->way == CPU_SPARSE ? c_pack_sparse
-       : first                          ? c_pack_panels
-                                        : c_pack_offered)(c, pack);
+    if (cpu_packs_before_body(pack->product) == first)
+      (pack->product->kind == CPU_SPARSE ? c_pack_sparse
+       : first                           ? c_pack_panels
+                                         : c_pack_offered)(c, pack);
   }
   if (says) fprintf(c->out, "  return broken ? %s_bad_pattern : %s_done;\n", k->name, k->name);
   fputs("}\n", c->out);
@@ -544,28 +544,28 @@ static void pack_entry(c_printer *c, const c_package *k) {
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   const bool says = c_has_sparse(c->p);
   fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n", n, n);
-  if (c->must)
+  if (c->needed)
     fprintf(c->out, "  %spack(args, (float *)packed);\n", says ? "const int status = " : "");
-  if (c->packed > c->must) fputs("  offer(args, (float *)packed);\n", c->out);
+  if (c->packed > c->needed) fputs("  offer(args, (float *)packed);\n", c->out);
   if (says)
     fputs("  return status;\n}\n", c->out);
   else
     fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
-static void whole(c_printer *c, const c_package *k) {
+static void print_functions(c_printer *c, const c_package *k) {
   c->offers = !k->n_isas;
-  if (c->must) packs(c, k, true);
-  if (c->packed > c->must && c->offers) packs(c, k, false);
+  if (c->needed) print_pack(c, k, true);
+  if (c->packed > c->needed && c->offers) print_pack(c, k, false);
   fprintf(c->out, "\nstatic %s run(const %s_args *args, float *workspace) {\n",
           c_has_sparse(c->p) ? "int" : "void", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
-  if (c->must) find_packed(c, k);
+  if (c->needed) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
   open_notes(c, &c->p->body, false);
-  hold_nothing(c);
+  clear_retained(c);
   open_tiles(c);
   c_body(c, &c->p->body);
   release_tiles(c);
@@ -573,7 +573,7 @@ static void whole(c_printer *c, const c_package *k) {
   fputs("}\n", c->out);
 }
 
-static bool keeps(const ir_program *p) {
+static bool retains(const ir_program *p) {
   bool any = false;
   for (int i = 0; i < p->n_buffers; i++)
     any |= p->buffers[i].role == IR_KEPT;
@@ -601,7 +601,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputc('\n', out);
   fputs(helpers, out);
   c_seen_text(out, p, &p->body);
-  if (keeps(p)) c_keep_text(out);
+  if (retains(p)) c_keep_text(out);
   if (p->machine.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
   tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
@@ -609,7 +609,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (k->isa->lanes > 1 && kinds_used(p->tree->workload) >> TF_K_ROUND & 1)
     tf_micro_vector_round(out, k->isa);
   if (p->machine.data == IR_I8) tf_micro_vector_bytes(out, k->isa);
-  if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
+  if (k->isa->lanes > 1 && selects_or_tests(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, k->isa, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);
@@ -624,7 +624,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .wl = k->p->tree->workload,
                  .name = k->name,
                  .inverse = -1,
-                 .gone = -1,
+                 .rounded_only = -1,
                  .micro = tf_micro_new(k->isa, k->source, &k->p->machine.choices),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
@@ -633,7 +633,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
   bool ok = c.micro && c.offset && c.held && c.out && c.blocks;
   if (ok) {
     place_buffers(&c);
-    whole(&c, k);
+    print_functions(&c, k);
     entry(&c, k);
     if (c.packed && !k->n_isas) pack_entry(&c, k);
     if (c_has_sparse(c.p) && !k->n_isas) c_misfit(c.out, k);
@@ -659,9 +659,9 @@ bool c_kernel_c(FILE *out, c_package *k) {
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
-    k->each = c.each > k->each ? c.each : k->each;
+    k->per_thread = c.per_thread > k->per_thread ? c.per_thread : k->per_thread;
     k->packed = c.packed;
-    k->must = c.must;
+    k->needed = c.needed;
     k->tiles |= tf_micro_has_tiles(&c.p->machine);
   }
   free(body);

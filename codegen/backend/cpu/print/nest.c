@@ -80,7 +80,7 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   fprintf(c->out, "%s */\n", op->name);
   c->depth++;
   if (sum) c_fresh_flag(c, s);
-  c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
+  c->as_int32 = sum && c_buffer(c, op, -1)->type == IR_I32;
   const bool maps =
       cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which the window prints */
   if (sum && !maps && c_is_row_sum(c, op)) {
@@ -106,19 +106,19 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     c_accumulate(c, op, NULL, s->nest.divides);
   else
     into_scalar(c, op, s, open);
-  c->whole = false;
+  c->as_int32 = false;
   c_close(c, 1);
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
-  if (cpu_of(s)->ahead) return; /* the product after it prints it */
+  if (cpu_of(s)->overlapped) return; /* the product after it prints it */
   const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
   const int open = s->together.n_common;
   for (int k = 0; k < open; k++)
     c_loop(c, &c->wl->ops[all[0]->op], all[0], k);
   for (int i = 0, n; i < s->body.n; i += n) {
     n = 1;
-    if (c_is_nothing(c, all[i])) continue;
+    if (c_is_deferred_quotient(c, all[i])) continue;
     const int joined = c_joined(c, all + i, s->body.n - i, open);
     if (joined)
       n = joined, c_row(c, all + i, n, open);
@@ -150,7 +150,7 @@ static void factor(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->divide.by);
     return;
   }
-  c_fall(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
+  c_correction(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
 }
 
 /* One element; by: the factor is in the variable `by`. */

@@ -171,8 +171,8 @@ void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
   int64_t step = c->p->buffers[p->pack].slots;
   bool any = false;
   for (int k = 0; k < op->n_dims; k++) {
-    if (p->pairs.places[k] < 2) continue;
-    step /= p->pairs.places[k];
+    if (p->pairs.slots_along[k] < 2) continue;
+    step /= p->pairs.slots_along[k];
     fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
     if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
     fprintf(c->out, ") / %" PRId64 " * %" PRId64, cpu_is_matrix(p, k) ? s->range[k].most : 1, step);

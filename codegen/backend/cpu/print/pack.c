@@ -100,7 +100,7 @@ static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool 
 
 /* Whether the kernel's functions can interleave rows of b: these have the kernel's type and are
  * contiguous along n. */
-static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *p) {
+static bool can_interleave_rows(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   const bool type = p->kernel->c == IR_I32 ? ir_is_byte(b->type) : b->type == IR_BF16;
@@ -112,7 +112,7 @@ static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *
   return plain;
 }
 
-static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p) {
+static void interleaved_group_row(c_printer *c, const tf_op *op, const cpu_product *p) {
   const bool ints = p->kernel->c == IR_I32;
   const ir_type type = c_buffer(c, op, p->b)->type;
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
@@ -134,8 +134,8 @@ static void row_of_groups(c_printer *c, const tf_op *op, const cpu_product *p, b
   c_indent(c);
   fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack),
       fputs(" + p * n_wide;\n", c->out);
-  if (fills && whole && rows_beside(c, op, p))
-    group_row_beside(c, op, p);
+  if (fills && whole && can_interleave_rows(c, op, p))
+    interleaved_group_row(c, op, p);
   else if (fills)
     group_row(c, op, p, whole);
   c_indent(c);
@@ -176,25 +176,25 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   c_line(c, "{\n");
   c->depth++;
-  if (p->pairs.keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
+  if (p->pairs.keep_pack) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
   if (p->kernel->group == 1)
     plain_panel(c, op, p);
   else
     grouped_panel(c, op, p);
-  c_close(c, 1 + p->pairs.keep);
+  c_close(c, 1 + p->pairs.keep_pack);
 }
 
 /* ---- panels that a caller may have ---------------------------------------------------------- */
 
 bool c_offers(const c_printer *c, const cpu_product *p) {
-  return c->offers && p->way == CPU_PAIRS && p->pairs.panels >= 0;
+  return c->offers && p->kind == CPU_PAIRS && p->pairs.panels >= 0;
 }
 
 /* Numbers of panels along n and k. */
-static int64_t across(const c_printer *c, const tf_op *op, const cpu_product *p) {
+static int64_t panels_across(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return (c->wl->dims[op->dims[p->n]].extent + p->pairs.columns - 1) / p->pairs.columns;
 }
-static int64_t down(const c_printer *c, const tf_op *op, const cpu_product *p) {
+static int64_t panels_down(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return c->wl->dims[op->dims[p->k]].extent / p->pairs.deep;
 }
 
@@ -206,7 +206,7 @@ static int dim_of(const tf_op *op, const cpu_product *p, int r) {
   return k;
 }
 
-static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
+static void print_moved_dim(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
   const char *dim = c_dim_name(c, op, k);
   if (shift && shift[k])
     fprintf(c->out, " + (d_%s + %" PRId64 ")", dim, shift[k]);
@@ -215,35 +215,35 @@ static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
 }
 
 void c_offered_at(c_printer *c, const tf_op *op, const cpu_product *p, const int64_t *shift) {
-  const int64_t words = cpu_panel_words(p, p->pairs.deep), parts = down(c, op, p);
-  int64_t step = words * parts * across(c, op, p);
+  const int64_t words = cpu_panel_words(p, p->pairs.deep), parts = panels_down(c, op, p);
+  int64_t step = words * parts * panels_across(c, op, p);
   c_pack_name(c, p->pairs.panels);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int k = dim_of(op, p, r);
     if (cpu_is_matrix(p, k)) continue;
-    moved(c, op, k, shift);
+    print_moved_dim(c, op, k, shift);
     fprintf(c->out, " * %" PRId64, step);
     step *= c->wl->dims[op->dims[k]].extent;
   }
-  moved(c, op, p->n, shift);
+  print_moved_dim(c, op, p->n, shift);
   fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.columns, words * parts);
-  moved(c, op, p->k, shift);
+  print_moved_dim(c, op, p->k, shift);
   if (parts > 1)
     fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.deep, words);
   else
-    fprintf(c->out, " * %" PRId64, p->pairs.wide);
+    fprintf(c->out, " * %" PRId64, p->pairs.pitch);
 }
 
 /* Prints the place in b at which panel `block` begins. */
 static void place_of_block(c_printer *c, const tf_op *op, const cpu_product *p) {
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
-  int64_t blocks = down(c, op, p);
+  int64_t blocks = panels_down(c, op, p);
   c_indent(c);
   fprintf(c->out, "const int64_t o_%s = block %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", k, blocks,
           p->pairs.deep, k, k);
   fprintf(c->out, ", o_%s = block / %" PRId64 " %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", n,
-          blocks, across(c, op, p), p->pairs.columns, n, n);
-  blocks *= across(c, op, p);
+          blocks, panels_across(c, op, p), p->pairs.columns, n, n);
+  blocks *= panels_across(c, op, p);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int64_t extent = c->wl->dims[op->dims[dim_of(op, p, r)]].extent;
     if (cpu_is_matrix(p, dim_of(op, p, r))) continue;
@@ -275,7 +275,7 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
           "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = least(%" PRId64
           ", %" PRId64 " - o_%s), n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
           p.pairs.columns, c->wl->dims[op->dims[p.n]].extent, n, p.pairs.deep,
-          c->wl->dims[op->dims[p.k]].extent, k, p.pairs.wide,
+          c->wl->dims[op->dims[p.k]].extent, k, p.pairs.pitch,
           (p.pairs.deep + round - 1) / round * round);
   c_indent(c);
   fprintf(c->out, "%s *const ", type), c_pack_name(c, p.pack);
@@ -355,18 +355,18 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const cpu_product *p, int rank) {
-  return (cpu_slab_places(p, rank - 1) + p->stride - 1) / p->stride;
+  return (cpu_slab_extent(p, rank - 1) + p->stride - 1) / p->stride;
 }
 
 /* Whether rank r of the slab is stored just outside its rows: with lanes along channels a rank that
  * only reduced dims move, so that a row of the output reads one piece for each row of its windows.
  * Ranks that rows move are stored outside these. */
-static bool by_rows(const tf_op *op, const cpu_product *p, int r) {
+static bool is_outside_rows(const tf_op *op, const cpu_product *p, int r) {
   const tf_index *ix = &op->reads[cpu_slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_out_dims; k++)
       if (op->dims[k] == ix->terms[t].dim) return false;
-  return p->way == CPU_CHANNELS;
+  return p->kind == CPU_CHANNELS;
 }
 
 /* The distance between neighbours along rank r: ranks are stored in order, those of by_rows last
@@ -376,11 +376,11 @@ static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r)
   const int groups = cpu_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
   const int64_t side = r == groups ? 1 : group;
   if (r == rank - 1) return side;
-  const bool within = by_rows(op, p, r);
+  const bool within = is_outside_rows(op, p, r);
   int64_t step = phase_words(p, rank) * p->stride * side;
   for (int k = 0; k < rank - 1; k++)
-    if (by_rows(op, p, k) == within ? k > r : !within)
-      step *= k == groups ? (cpu_slab_places(p, k) + group - 1) / group : cpu_slab_places(p, k);
+    if (is_outside_rows(op, p, k) == within ? k > r : !within)
+      step *= k == groups ? (cpu_slab_extent(p, k) + group - 1) / group : cpu_slab_extent(p, k);
   return step;
 }
 
@@ -595,7 +595,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
 
 /* ---- rows of a for all settings of the dims outside ----------------------------------------- */
 
-static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
+static bool moves_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *ref = &op->reads[p->a];
   for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -605,7 +605,7 @@ static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int 
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-int64_t c_turned_rows(const ir_stmt *s) {
+int64_t c_transposed_rows(const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   return rounded(s->range[p->m].most, p->kernel->m_round);
 }
@@ -615,12 +615,13 @@ int64_t c_turned_rows(const ir_stmt *s) {
 static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const cpu_product *p = cpu_of(s)->product;
   bool rows = p->kernel->group > 1;
-  int64_t m = c_turned_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
+  int64_t m = c_transposed_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round),
+          step = m * n;
   if (k == p->m) return rows ? n : 1;
   if (k == p->k) return rows ? 1 : m;
   for (int i = op->n_dims - 1; i > k; i--)
-    if (i != p->m && i != p->k && of_a(c, op, p, i)) step *= s->range[i].most;
-  return of_a(c, op, p, k) ? step : 0;
+    if (i != p->m && i != p->k && moves_a(c, op, p, i)) step *= s->range[i].most;
+  return moves_a(c, op, p, k) ? step : 0;
 }
 
 /* The offset of the point in it, `with` m and k or without. */
@@ -643,7 +644,7 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_line(c, "{\n");
   c->depth++;
   for (int k = 0; k < op->n_dims; k++)
-    if (of_a(c, op, p, k)) c_origin(c, op, s, k);
+    if (moves_a(c, op, p, k)) c_origin(c, op, s, k);
   c_indent(c);
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)),
       c_place(c, op, p->a), fputs(";\n", c->out);
@@ -663,7 +664,7 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
     for (int k = 0; k < op->n_dims; k++) {
       int outer = rows ? p->m : p->k, inner = rows ? p->k : p->m;
       bool now = pass == 0 ? k != outer && k != inner : pass == 1 ? k == outer : k == inner;
-      if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
+      if (now && moves_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
     }
   c_indent(c);
   if (bytes) {

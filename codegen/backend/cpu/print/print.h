@@ -28,8 +28,8 @@ struct c_printer {
   FILE *blocks;    /* block products are printed here, in front of the kernel */
   int64_t *offset; /* [buffer] words from the start of the common part of the workspace, or of a
                       thread's part */
-  int64_t shared, each; /* sizes of the two parts in words */
-  int64_t packed, must,
+  int64_t shared, per_thread; /* sizes of the two parts in words */
+  int64_t packed, needed,
       packed_at; /* words of all packed panels; those of them, first in order, that each call needs;
                     and their offset in the common part, used unless the caller provides them */
   bool offers;   /* the caller may provide panels that no call needs: `args->packed` */
@@ -38,32 +38,32 @@ struct c_printer {
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of whose values are in s_<output>_<number of the read> */
   const tf_op *steady_of;
-  int row_of;                /* the dim along which vectors run */
+  int vector_dim;            /* the dim along which vectors run */
   const tf_expr *round_last; /* a rounding that is done as the result is stored; NULL: none */
-  uint64_t in_row;        /* tensors that are in v_<name>, bit by number mod 64 (rows have fewer) */
+  uint64_t row_tensors;   /* tensors that are in v_<name>, bit by number mod 64 (rows have fewer) */
   int64_t *held;          /* [buffer] of a retained buffer: the offset in words, in its part of the
                              workspace, of the description of its content */
   bool in_parallel;       /* inside a loop over threads */
-  bool whole;             /* reads are printed as int32_t */
+  bool as_int32;          /* reads are printed as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows computed ahead are printed, along dim row_dim;
                              otherwise NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone; /* a tensor of these rows of which only the rounded values are read; -1: none */
+  int rounded_only; /* a tensor of these rows of which only the rounded values are read; -1: none */
   bool (*own)(c_printer *c,
               const ir_buffer *b); /* prints the current element of a buffer that is not in memory;
                                       false: it is in memory. NULL: all are */
   const tf_op *chosen;             /* the op whose value is selected within its mask; NULL: none */
   c_step_known step;               /* of the surrounding loop, for running sums and maxima */
-  int panel;  /* above 0: only columns of panel tp of a matrix are printed, so many groups of eight
-               */
-  bool near;  /* a quotient by a number may be a product with its inverse */
-  bool lanes; /* the lanes of a warp share each sum (CUDA) */
-  bool of_groups;                /* a part of a kernel with warpgroups is printed */
-  bool skips;                    /* steps of the loop are skipped (CUDA) */
-  const ir_stmt *around;         /* the innermost serial loop of a region (CUDA); NULL: none */
-  const struct cu_language *say; /* the dialect of a GPU's language (CUDA, OpenCL) */
-  int flag;                      /* the number of the innermost flag (CUDA); 0: there is none */
-  bool failed;                   /* out of memory */
+  int panel; /* above 0: only columns of panel tp of a matrix are printed, so many groups of eight
+              */
+  bool may_invert;                    /* a quotient by a number may be a product with its inverse */
+  bool lanes_share_sums;              /* the lanes of a warp share each sum (CUDA) */
+  bool of_groups;                     /* a part of a kernel with warpgroups is printed */
+  bool skips_steps;                   /* steps of the loop are skipped (CUDA) */
+  const ir_stmt *region_loop;         /* the innermost serial loop of a region (CUDA); NULL: none */
+  const struct cu_language *language; /* the dialect of a GPU's language (CUDA, OpenCL) */
+  int flag;    /* the number of the innermost flag (CUDA); 0: there is none */
+  bool failed; /* out of memory */
 };
 
 /* expr.c: the function that an IR_SEEN calls; and the text of those that the body calls, one for
@@ -104,7 +104,7 @@ void c_element_of(c_printer *c, int buffer);
 void c_value(c_printer *c, const tf_op *op, int skip);
 /* The factor by which a result changes when its maximum rises from one buffer's element to the
  * other's: a call of the exponential with that rate. */
-void c_fall(c_printer *c, const char *exp, double rate, int before, int after);
+void c_correction(c_printer *c, const char *exp, double rate, int before, int after);
 /* A number in C; the op's i-th expression; the operator of a comparison, NULL if it is none. */
 void c_number(c_printer *c, double v);
 void c_part(c_printer *c, const tf_op *op, int i);
@@ -197,7 +197,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p);
 void c_slab_at(c_printer *c, const tf_op *op, const cpu_product *p);
 int64_t c_slab_step(const c_printer *c, const tf_op *op, const cpu_product *p, int dim);
 void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
-int64_t c_turned_rows(const ir_stmt *s); /* its rows, with padding */
+int64_t c_transposed_rows(const ir_stmt *s); /* its rows, with padding */
 
 /* keep.c: retention: its functions for parts.h; and the number of int64_t that describe what the
  * buffer holds. */
@@ -231,7 +231,7 @@ const tf_micro_ahead *c_ahead_micro(const c_ahead *h); /* NULL for NULL */
 void c_ahead_free(c_ahead *h);
 
 /* print_skinny.c: a product of few rows. */
-void c_few(c_printer *c, const ir_stmt *s);
+void c_skinny(c_printer *c, const ir_stmt *s);
 /* channels.c: a product with lanes along channels; and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);
 void c_pack_panels(c_printer *c, const cpu_pack *pack);

@@ -18,13 +18,13 @@ int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_row(c_printer *c, const ir_stmt *const *all, int n, int open);
 /* Values that the row does not move, before its loop; next: the value of a vector; and the sum in
  * `all` combined with the output. */
-void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
+void c_hoist_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
 void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part);
-void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_store_sum(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* Whether vectors of float32 can be stored as the type. */
 bool c_takes_vectors(const c_printer *c, ir_type t);
 /* Whether the reference moves with dim. */
 bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim);
 /* Whether the map is a deferred quotient that is stored in place of its operand. */
-bool c_is_nothing(const c_printer *c, const ir_stmt *s);
+bool c_is_deferred_quotient(const c_printer *c, const ir_stmt *s);
 #endif

@@ -59,7 +59,7 @@ static void reduce(c_printer *c, tf_reduce r) {
 }
 
 /* Whether a row, or several, may be longer than a run of float32 sums in each lane. */
-static bool in_runs(const c_printer *c, const ir_stmt *s) {
+static bool exceeds_run(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims && n <= INT32_MAX; k++)
@@ -68,7 +68,7 @@ static bool in_runs(const c_printer *c, const ir_stmt *s) {
 }
 
 /* After every run the sums are added to doubles. */
-static void move_on(c_printer *c) {
+static void flush_run(c_printer *c) {
   c_line(c, "if (++run == ");
   fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
   c->depth++;
@@ -83,7 +83,7 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   fprintf(c->out, "while (d_%s + %d * LANES <= ", dim, SUMS), c_atom(c->out, c->p, hi),
       fputs(") {\n", c->out);
   c->depth++;
-  if (in_runs(c, s)) move_on(c);
+  if (exceeds_run(c, s)) flush_run(c);
   for (int i = 0; i < SUMS; i++) {
     print_combine(c, s, i, false);
     c_indent(c);
@@ -117,13 +117,13 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
     c_indent(c);
     fprintf(c->out, "vec all_%d = vec_splat(%s);\n", i, c_identity(op->reduce));
   }
-  const bool runs = in_runs(c, s);
+  const bool runs = exceeds_run(c, s);
   if (runs) c_line(c, "double total = 0;\n"), c_line(c, "int run = 0;\n");
   for (int k = op->n_out_dims; k < last; k++) /* sums over several rows */
     c_loop(c, op, s, k);
   c_line(c, "{\n");
   c->depth++;
-  c_take_steady(c, op, s, op->dims[last], true);
+  c_hoist_steady(c, op, s, op->dims[last], true);
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo),
       fputs(";\n", c->out);
@@ -131,6 +131,6 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
   c_close(c, last - op->n_out_dims + 1);
   c_line(c, runs ? "const float all = (float)(total + " : "const float all = ");
   reduce(c, op->reduce), fputs(runs ? ");\n" : ";\n", c->out);
-  c_take_in(c, op, s);
+  c_store_sum(c, op, s);
   c_close(c, op->n_out_dims - open + 1);
 }

@@ -314,11 +314,11 @@ static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
 }
 
 /* The opening of a conversion from or to a type that C does not have, which is "" otherwise. */
-static const char *wide_of(ir_type t) {
+static const char *widening(ir_type t) {
   return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : t == IR_F8 ? "of_f8(" : "";
 }
 
-static const char *narrow_of(ir_type t) {
+static const char *narrowing(ir_type t) {
   return t == IR_BF16  ? "to_bf16("
          : t == IR_F16 ? "to_f16("
          : t == IR_F8  ? "to_f8("
@@ -327,7 +327,7 @@ static const char *narrow_of(ir_type t) {
                        : "(int8_t)";
 }
 
-static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
+static const char *conversion_end(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
 /* Whether all readers add the tensor as a mask, which is -inf where elements are excluded; its type
  * has -inf. */
@@ -356,14 +356,14 @@ static void fill(FILE *out, const c_package *k, int z) {
              "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last, last);
   fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s",
           tf_tensor_words(t), c_type(type),
-          t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
+          t->ranged && type == IR_U8 ? "(uint8_t)" : narrowing(type), hidden);
   if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
   fprintf(out,
           "(float)number((unsigned long long)i, %d)%s%s;\n"
           "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
           "] = v;\n  }\n",
-          z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type),
-          t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+          z, c_is_thinned(k, t) ? " : 0" : "", conversion_end(type), t->name, widening(type),
+          conversion_end(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
 }
 
 static c_halves halves_of(const c_package *k) {
@@ -395,12 +395,12 @@ static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_inp
 
 /* The absolute tolerance of an element: of float16 its loss below the normal range, and half a unit
  * in the last place of the result; below the normal range of other types an element may be 0. */
-static const char *spare_of(ir_type type) {
+static const char *absolute_tolerance(ir_type type) {
   return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
 }
 
 /* The largest number of the type; greater ones become infinite. */
-static const char *most_of(ir_type type) {
+static const char *type_maximum(ir_type type) {
   return type == IR_F16 ? "65504." : type == IR_F32 || type == IR_BF16 ? "3.4e38" : "1e300";
 }
 
@@ -434,13 +434,14 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
           ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name,
-          wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          behind(type), most_of(type),
+          widening(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
+          conversion_end(type), type_maximum(type),
           ir_is_byte(type)
               ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n"
               : "",
-          half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
-          ir_is_byte(type) ? near : "", share_of(k, type), share_of(k, type), t->name);
+          half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "",
+          absolute_tolerance(type), ir_is_byte(type) ? near : "", share_of(k, type),
+          share_of(k, type), t->name);
 }
 
 /* Opens a loop over the instruction sets that the CPU has: outputs are overwritten with garbage,
@@ -478,7 +479,7 @@ static void keep_outputs(FILE *out, const c_package *k) {
 }
 
 /* Compares the outputs with the saved ones, but for rounding. */
-static void close_outputs(FILE *out, const c_package *k, const char *how) {
+static void compare_rounded(FILE *out, const c_package *k, const char *how) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -492,8 +493,8 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
             "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n"
             "  }\n  free(once_%s);\n",
-            spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name,
-            behind(type), share_of(k, type), t->name, how, t->name);
+            spaced_words(k, t), widening(type), t->name, conversion_end(type), widening(type),
+            t->name, conversion_end(type), share_of(k, type), t->name, how, t->name);
   }
 }
 
@@ -503,13 +504,13 @@ static bool streams(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    any = streams(&b->s[i]->body) || (p && p->way == CPU_PAIRS && p->pairs.steps);
+    any = streams(&b->s[i]->body) || (p && p->kind == CPU_PAIRS && p->pairs.steps);
   }
   return any;
 }
 
 /* Compares the outputs with the saved ones, bit by bit. */
-static void same_outputs(FILE *out, const c_package *k, const char *how) {
+static void compare_bits(FILE *out, const c_package *k, const char *how) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -522,7 +523,7 @@ static void same_outputs(FILE *out, const c_package *k, const char *how) {
 }
 
 /* Computes the outputs again with panels packed beforehand. */
-static void packed_again(FILE *out, const c_package *k) {
+static void compare_packed(FILE *out, const c_package *k) {
   fprintf(out,
           "  void *packed = room(%s_packed(), 1);\n"
           "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
@@ -534,12 +535,12 @@ static void packed_again(FILE *out, const c_package *k) {
           "  memset(workspace, 0xff, bytes);\n"
           "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n",
           k->name, k->name);
-  (streams(&k->p->body) ? close_outputs : same_outputs)(out, k, "with packed arguments");
+  (streams(&k->p->body) ? compare_rounded : compare_bits)(out, k, "with packed arguments");
   fputs("  free(packed);\n  args.packed = NULL;\n", out);
 }
 
 /* Computes the outputs with one thread, and again with two. */
-static void threads_again(FILE *out, const c_package *k) {
+static void compare_threads(FILE *out, const c_package *k) {
   fputs("  {\n", out);
   for (int n = 1; n <= 2; n++) {
     if (n == 2) keep_outputs(out, k);
@@ -550,7 +551,7 @@ static void threads_again(FILE *out, const c_package *k) {
             "  if (%s_on(&args, workspace, bytes - 1, %d) != %s_small_workspace) return 2;\n",
             k->name, n, k->name, n, k->name, k->name, n, k->name);
   }
-  same_outputs(out, k, "on two threads");
+  compare_bits(out, k, "on two threads");
   fputs("  }\n", out);
 }
 
@@ -564,7 +565,7 @@ static bool is_half(c_halves h, const tf_tensor *z) {
 
 /* Declares l_TENSOR, if intermediates are stored in float16: the results with that type's loss
  * below its normal range. */
-static void low_rooms(FILE *out, const tf_workload *wl) {
+static void declare_losses(FILE *out, const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (is_output(&wl->tensors[z]))
       fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
@@ -590,16 +591,16 @@ static void reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
 }
 
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
-  if (halves) low_rooms(out, wl);
+  if (halves) declare_losses(out, wl);
   reference_ops(out, wl, halves);
 }
 
 /* Scales the numbers of a network that passes intermediates in float16 between its kernels: they
  * are halved, at most six times, until all intermediates are in that type's range. If that is not
  * enough they stay as they were, as smaller numbers would leave its normal range. */
-static void held_by_half(FILE *out, const c_package *k) {
+static void scale_to_float16(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  low_rooms(out, wl);
+  declare_losses(out, wl);
   fputs("  for (int halved = 0; halved <= 7; halved++) {\n  double most = 0;\n"
         "  down = halved % 7;\n",
         out);
@@ -624,7 +625,7 @@ static const char no_isa[] = "    puts(\"not run: this computer has not the inst
                              "    return 2;\n";
 
 /* Checks the ranges that the workload declares of intermediates, for these numbers. */
-static void hold_ranges(FILE *out, const tf_workload *wl) {
+static void check_ranges(FILE *out, const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!t->ranged || c_is_input(t) || t->view_of) continue;
@@ -650,10 +651,10 @@ void c_test_c(FILE *out, const c_package *k) {
           k->name);
   declare(out, k);
   if (halves_of(k))
-    held_by_half(out, k);
+    scale_to_float16(out, k);
   else
     reference_ops(out, wl, C_NONE_IN_HALF);
-  hold_ranges(out, wl);
+  check_ranges(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n"
           "  memset(workspace, 0xff, bytes);\n"
@@ -664,8 +665,8 @@ void c_test_c(FILE *out, const c_package *k) {
           "%s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles",
           k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name, k->name);
-  if (c_packs(k)) packed_again(out, k);
-  if (k->on_threads) threads_again(out, k);
+  if (c_packs(k)) compare_packed(out, k);
+  if (k->on_threads) compare_threads(out, k);
   if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))

@@ -28,7 +28,7 @@ static int open_others(c_printer *c, const c_window *w, bool outside) {
 }
 
 /* Computes the lanes that are inside, for each position along a padded last rank. */
-static void take_lanes(c_printer *c, const c_window *w, int i) {
+static void hoist_lanes(c_printer *c, const c_window *w, int i) {
   const tf_ref *ref = &w->op->reads[i];
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   const int last = z->rank - 1;
@@ -51,7 +51,7 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
 }
 
 /* Hoists values that are the same for all rows. */
-static void take_before(c_printer *c, const c_window *w, int i) {
+static void hoist_steady(c_printer *c, const c_window *w, int i) {
   for (int j = 0; c_window_before(c, w, i) && j < w->taps; j++) {
     if (w->fours >= 0) {
       c_window_four(c, w, i, j);
@@ -81,7 +81,7 @@ static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *
 }
 
 /* Prints `inside`: whether no row of the tile is in the padding. False: none ever is. */
-static bool ask_inside(c_printer *c, const c_window *w) {
+static bool test_inside(c_printer *c, const c_window *w) {
   bool any = false;
   for (int i = 0; i < w->op->n_reads; i++) {
     const tf_ref *ref = &w->op->reads[i];
@@ -105,7 +105,7 @@ static bool ask_inside(c_printer *c, const c_window *w) {
 
 /* A tile of w->rows rows: if all are inside, without tests. */
 static void tile(c_printer *c, c_window *w) {
-  const bool asks = ask_inside(c, w);
+  const bool asks = test_inside(c, w);
   w->inside = true;
   if (!asks) {
     c_window_tile(c, w);
@@ -177,10 +177,10 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
       fprintf(c->out, " - d_%s);\n", lane);
   c_line(c, "const lanes all = lanes_between(0, n_lanes);\n");
   for (int i = 0; i < op->n_reads; i++)
-    take_lanes(c, &w, i);
+    hoist_lanes(c, &w, i);
   if (w.fours >= 0) c_window_bytes(c, &w);
   for (int i = 0; i < op->n_reads; i++)
-    take_before(c, &w, i);
+    hoist_steady(c, &w, i);
   opened += open_others(c, &w, false);
   c_line(c, "{\n");
   c->depth++;

@@ -209,9 +209,9 @@ static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {
     fputs(" *= ", c->out),
-        c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
+        c_correction(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
   } else {
-    fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
+    fputs(c->may_invert ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
   }
 }
 

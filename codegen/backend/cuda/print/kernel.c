@@ -57,7 +57,7 @@ static void open_arguments(c_printer *c) {
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {
       [CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
-  const cu_language *say = c->say;
+  const cu_language *say = c->language;
   if (room && cu_is_wmma(c->p))
     fprintf(c->out,
             "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64
@@ -157,7 +157,7 @@ static bool shares_points(const ir_stmt *s) {
 /* Those that a mask leaves more of come first, as the last rows do. */
 static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
   const bool turned = cu_steps_are_left_out(&s->body);
-  c->say->blocks(c, turned ? "rank" : var, s->loop.trip);
+  c->language->blocks(c, turned ? "rank" : var, s->loop.trip);
   if (turned)
     c_indent(c),
         fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
@@ -177,7 +177,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
   if (c->own && s->loop.map == IR_SERIAL) begin_sums(c, s, &s->body);
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
-    const char *thread = s->loop.map == IR_WARP ? c->say->row : c->say->lane;
+    const char *thread = s->loop.map == IR_WARP ? c->language->row : c->language->lane;
     const int64_t all = s->loop.map == IR_WARP ? CU_WARPS : CU_LANES;
     const bool flag = c->flag && s->loop.map == IR_WARP;
     if (flag) fprintf(c->out, s->loop.trip == all ? "if (on%d) {\n" : "if (on%d && ", c->flag);
@@ -201,17 +201,17 @@ static void loop(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip,
             var);
   }
-  const bool region = cu_is_region(c->p, s), outside = c->skips;
-  const ir_stmt *around = c->around;
-  c->skips = outside || cu_of(s)->skips;
-  if (s->loop.map == IR_SERIAL) c->around = c->own ? s : NULL;
+  const bool region = cu_is_region(c->p, s), outside = c->skips_steps;
+  const ir_stmt *around = c->region_loop;
+  c->skips_steps = outside || cu_of(s)->skips;
+  if (s->loop.map == IR_SERIAL) c->region_loop = c->own ? s : NULL;
   if (region) c->own = cu_fragment_element;
-  c->lanes = !region && shares_points(s);
+  c->lanes_share_sums = !region && shares_points(s);
   opened_body(c, s);
-  c->skips = outside, c->around = around;
+  c->skips_steps = outside, c->region_loop = around;
   if (region) c->own = NULL;
-  c->lanes = false;
-  if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
+  c->lanes_share_sums = false;
+  if (s->loop.map == IR_WARP) c_line(c, c->language->barrier);
 }
 
 /* Whether there is a barrier in the body. */
@@ -246,7 +246,7 @@ static void flagged(c_printer *c, const ir_stmt *s) {
 }
 
 static void guard(c_printer *c, const ir_stmt *s) {
-  if (c->say->flags && meets(&s->body)) {
+  if (c->language->flags && meets(&s->body)) {
     flagged(c, s);
     return;
   }
@@ -282,10 +282,10 @@ static void body(c_printer *c, const ir_body *b) {
     case IR_IF: guard(c, s); break;
     case IR_COPY: print_copy(c, s); break;
     case IR_WAIT:
-      if (c->say->wait) c_indent(c), fprintf(c->out, c->say->wait, s->wait.left);
-      if (!c->own) c_line(c, c->say->barrier); /* a region's barriers are statements */
+      if (c->language->wait) c_indent(c), fprintf(c->out, c->language->wait, s->wait.left);
+      if (!c->own) c_line(c, c->language->barrier); /* a region's barriers are statements */
       break;
-    case IR_BARRIER: c_line(c, c->say->barrier); break;
+    case IR_BARRIER: c_line(c, c->language->barrier); break;
     case IR_NEST:
     case IR_SAVE:
     case IR_CORRECT:
@@ -362,7 +362,7 @@ static void kernels(c_printer *c, cu_room *room) {
       continue;
     }
     c->depth = 1;
-    c->say->begin(c, s, n++, room);
+    c->language->begin(c, s, n++, room);
     open_buffers(c, room);
     values(c);
     body(c, &(ir_body){1, (ir_stmt **)&c->p->body.s[i]});
@@ -478,8 +478,8 @@ bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
                  .name = of->k.name,
                  .inverse = -1,
                  .out = out,
-                 .near = ir_is_coded(p.machine.data),
-                 .say = say};
+                 .may_invert = ir_is_coded(p.machine.data),
+                 .language = say};
   p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
   c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);
   bool ok = p.buffer_of && c.offset;

@@ -375,7 +375,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments,
                      c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_for(c->p, &c->wl->ops[s->op])};
   const int64_t mt = cu_matrix_rows(t.out) / 16, nt = t.out->extent[cu_column_rank(t.out)] / 8;
-  const bool begun = cu_begins_before(c->p, c->around, s);
+  const bool begun = cu_begins_before(c->p, c->region_loop, s);
   if (!begun) c_fresh_flag(c, s);
   if (t.mma->wmma) {
     wmma_product(c, &t);

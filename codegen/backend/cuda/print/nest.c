@@ -86,14 +86,14 @@ static void combine_old(c_printer *c, const tf_op *op) {
 
 static void start(c_printer *c, const sums *t) {
   c_indent(c);
-  fputs(c->whole ? "int32_t sum" : "float sum", c->out);
+  fputs(c->as_int32 ? "int32_t sum" : "float sum", c->out);
   for (int i = t->n - 1; i >= 0; i--)
     fprintf(c->out, "[%" PRId64 "]", t->s->range[t->dim[i]].most);
   fputs(";\n", c->out);
   const int opened = open_sums(c, t, false);
   c_indent(c);
   fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_resets ? "fresh ? " : "",
-          c->whole ? "0" : c_start(t->s, t->op->reduce));
+          c->as_int32 ? "0" : c_start(t->s, t->op->reduce));
   if (t->s->nest.n_resets) fputs(" : ", c->out), c_element(c, t->op, -1);
   fputs(";\n", c->out);
   c_close(c, opened);
@@ -149,7 +149,7 @@ static void dots(c_printer *c, const sums *t, int k) {
 
 static void sum(c_printer *c, const ir_stmt *s) {
   const sums t = sums_of(c, s);
-  c->whole = c_buffer(c, t.op, -1)->type == IR_I32;
+  c->as_int32 = c_buffer(c, t.op, -1)->type == IR_I32;
   c_fresh_flag(c, s);
   int opened = open_some(c, &t) + open_loops(c, &t, 0, t.op->n_out_dims);
   start(c, &t);
@@ -166,7 +166,7 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   c_element(c, t.op, -1), fprintf(c->out, " = %s;\n", acc[t.n]);
   c_close(c, last + opened);
-  c->whole = false;
+  c->as_int32 = false;
 }
 
 /* Lanes share the loop over the longest dim that is summed: each takes every 32nd step; then their
@@ -206,7 +206,7 @@ static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
 
 static void nest(c_printer *c, const ir_stmt *s) {
   const sums none = {.s = s, .op = &c->wl->ops[s->op]};
-  if (none.op->reduce != TF_ASSIGN && c->lanes) {
+  if (none.op->reduce != TF_ASSIGN && c->lanes_share_sums) {
     sum_by_lanes(c, s);
     return;
   }
@@ -240,7 +240,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
     fprintf(c->out, "%s(sum, ", c_combine(op->reduce));
   c_element_of(c, s->merge.from);
   if (s->merge.before >= 0) {
-    fputs(" * ", c->out), c_fall(c, "expf", s->merge.rate, s->merge.before, s->merge.after);
+    fputs(" * ", c->out), c_correction(c, "expf", s->merge.rate, s->merge.before, s->merge.after);
   }
   fputs(sign ? ";\n" : ");\n", c->out);
   c_close(c, 1);
@@ -266,7 +266,7 @@ static void over(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->save.from), c_rounded(c, type);
   } else if (s->kind == IR_CORRECT) {
     c_element(c, none.op, -1), fputs(" *= ", c->out);
-    c_fall(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
+    c_correction(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
   } else {
     c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.by);
   }

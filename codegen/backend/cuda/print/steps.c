@@ -115,7 +115,8 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
 
 bool cu_steps_masked(c_printer *c, const ir_stmt *s) {
   tf_mask m;
-  if (!c->skips || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) || m.op != s->op)
+  if (!c->skips_steps || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) ||
+      m.op != s->op)
     return false;
   const ir_range *keys = range_of(c, s, m.l), *rows = range_of(c, s, m.q);
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
