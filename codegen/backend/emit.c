@@ -1,4 +1,4 @@
-/* The public entry points: find the target by name, and call its row. */
+/* The public entry points: they find the target by name, and call its row. */
 #include "tileflow/emit.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@ static const tf_target *const targets[] = {TF_TARGET_ROWS(X)};
 #undef X
 enum { N_TARGETS = sizeof targets / sizeof *targets };
 
-/* The row of that name (NULL: the first); NULL: none. */
+/* The row of that name (NULL: the first row); NULL: there is none. */
 static const tf_target *known_target(const char *name) {
   for (int i = 0; i < N_TARGETS; i++)
     if (!name || !strcmp(targets[i]->name, name)) return targets[i];
   return NULL;
 }
 
-/* The same with the reason in d. */
+/* The same, with an error in d. */
 static const tf_target *find_target(const char *name, tf_diags *d) {
   const tf_target *t = known_target(name);
   if (!t) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
@@ -59,7 +59,7 @@ const char *tf_emit_isa_unused(const char *target, const char *isa, const char *
   return t && isa && t->unused && t->owns && t->owns(isa) ? t->unused(isa, dtype) : NULL;
 }
 
-/* Whether the kernel's caller can put each input, and find each output, where it lives. */
+/* Whether callers of the kernel can access each input and output in the memory where it lives. */
 static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
   for (int z = 0; t->reaches && z < tree->workload->n_tensors; z++) {
     const tf_tensor *x = &tree->workload->tensors[z];
@@ -132,13 +132,13 @@ bool tf_emit_expected(const tf_tree *tree, const char *target, const tf_emit_opt
 double tf_emit_rate(const char *target, const tf_emit_options *o) {
   TF_IN_C_LOCALE;
   const tf_target *t = known_target(target);
-  tf_diags *d = tf_diags_new(); /* what is wrong with the options, tf_emit says */
+  tf_diags *d = tf_diags_new(); /* errors in the options are reported by tf_emit */
   const double rate = t && t->rate && d ? t->rate(o, d) : 1;
   tf_diags_free(d);
   return rate;
 }
 
-/* Whether some index of what the op reads moves with several dims. */
+/* Whether some index of the op's reads has several dims. */
 static bool reads_windows(const tf_workload *wl, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
@@ -146,7 +146,7 @@ static bool reads_windows(const tf_workload *wl, const tf_op *op) {
   return false;
 }
 
-/* Of the type over the architecture's words, at most 1. */
+/* The width of the type relative to the architecture's words, at most 1. */
 static double width_of(ir_type data, const tf_arch *arch) {
   enum { BYTE = 8 };
   const double width = (double)(ir_bytes(data) * BYTE) / arch->memories[0].word_bits;
@@ -165,8 +165,8 @@ double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *
   return width_of(data, arch);
 }
 
-/* Of words through the outermost memory, those that pass it: all tensors once, if they stay in the
- * next, which is taken for a cache: it keeps them however often a mapping goes round them. */
+/* Words that pass the outermost memory: each tensor once, if all fit in the next memory, which is
+ * taken for a cache that keeps them however often a mapping repeats accesses. */
 static double passing(const tf_tree *t, double traffic, double share) {
   const tf_workload *wl = t->workload;
   double all = 0;

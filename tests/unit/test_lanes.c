@@ -55,7 +55,7 @@ int main(void) {
     const cpu_product *of = ir ? product_in(&ir->body) : NULL;
     CHECK(of != NULL);
     if (!ir) case_complain(e.d);
-    if (of) CHECK_ROW_I64(&rows[i], of->way == CPU_CHANNELS, rows[i].channels);
+    if (of) CHECK_ROW_I64(&rows[i], of->kind == CPU_CHANNELS, rows[i].channels);
     ir_free(ir);
     case_drop(&e);
   }

@@ -740,15 +740,15 @@ static void test_torn(void) {
   for (int64_t apart = 4; apart < 3 * 4096; apart += 4)
     for (int across = 1; across <= 4; across++) {
       const tf_transposed t = {
-          .registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .apart = apart};
+          .registers = 32, .lanes = 16, .row = 128, .m = 128, .vectors = 12, .row_pitch = apart};
       const double tiles =
           (double)((t.m + tf_micro_rows(32, across) - 1) / tf_micro_rows(32, across));
-      CHECK_NEAR(tf_cost_torn(&core, &t, across),
+      CHECK_NEAR(tf_cost_split_lines(&core, &t, across),
                  30 * gone(&core, 16 * across, apart) * (tiles - 8) * 12 * 16, 1e-6);
     }
-  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 0}, 3) == 0);
-  CHECK(tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 3) >
-        tf_cost_torn(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 2));
+  CHECK(tf_cost_split_lines(&core, &(tf_transposed){32, 16, 128, 128, 12, 0}, 3) == 0);
+  CHECK(tf_cost_split_lines(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 3) >
+        tf_cost_split_lines(&core, &(tf_transposed){32, 16, 128, 128, 12, 8192}, 2));
 }
 
 int main(void) {

@@ -15,16 +15,16 @@ static const lower_pass passes[] = {
     {"windows", lower_windows},
     {"rows", join_rows},
     {"share", lower_share},
-    {"round", lower_round_early},
-    {"again", lower_panels_again},
+    {"round", lower_fuse_rounding},
+    {"again", lower_cache_panels},
     {"prefetch", lower_prefetch},
     {"merge", lower_merge_rows},
     {"blocks", lower_block_channels},
-    {"around", lower_around_channels},
+    {"around", lower_widen_slabs},
     {"unused", lower_drop_unused},
-    {"apart", lower_space_rows},
-    {"ahead", lower_rows_ahead},
-    {"once", lower_copy_once},
+    {"apart", lower_pad_pitch},
+    {"ahead", lower_overlap_producers},
+    {"once", lower_hoist_copies},
     {NULL, NULL},
 };
 
@@ -67,8 +67,8 @@ static bool expected_of(const tf_tree *tree, const tf_emit_options *o, tf_expect
   return ok;
 }
 
-/* Of bytes by the fastest kernel that there may be for some operands.  Tiles multiply whole groups
- * of k for each of their rows at once. */
+/* Multiply-adds of the chosen data type per vector operation, by the fastest kernel that exists for
+ * any operands. Kernels of tiles multiply whole groups of k for m_round rows at once. */
 static double rate_of(const tf_emit_options *o, tf_diags *d) {
   static const ir_operand without_sign = {IR_U8, 0, UINT8_MAX}, small = {IR_I8, -32, 32};
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];

@@ -31,7 +31,8 @@ static bool parts_file(FILE *out, c_package *k) {
   return true;
 }
 
-/* Printed after the kernels, which determine the size of the workspace. */
+/* The rows of kernels come first: printing them determines the size of the workspace, which headers
+ * state. */
 static const file_row rows[] = {
     {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},
     {"bench.c", c_bench_c_file},        {"Makefile", c_makefile_file},
@@ -44,7 +45,7 @@ enum {
   NAME = 40
 };
 
-/* The files, with room for their names behind them. */
+/* The files, with room for their names behind the array. */
 static tf_emitted *emitted_new(void) {
   tf_emitted *e = calloc(1, sizeof *e);
   if (e) e->file = calloc(1, MOST_FILES * (sizeof *e->file + NAME));
@@ -65,7 +66,7 @@ static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_p
   return ok;
 }
 
-/* What lets it be replaced as it runs. */
+/* The files by which a kernel can be replaced while the program that calls it runs. */
 static bool print_live(tf_emitted *e, c_package *k) {
   bool ok = true;
   for (int i = 0; i < C_LIVE_FILES && ok; i++) {
@@ -103,7 +104,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   return c_name_files(e, name);
 }
 
-/* Prints kernel.c and parts.h for one instruction set.  Leaves the program in k->p. */
+/* Prints kernel.c and parts.h for one instruction set. k->p keeps the program for the files that
+ * follow. */
 static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k,
                          const tf_micro_isa *isa, ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";

@@ -37,7 +37,7 @@ static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx5
 
 static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512bf16"); }
 
-/* AMX needs the units, and the system's permission to use the tiles. */
+/* AMX needs the hardware and the system's permission to use tile registers. */
 static bool has_amx(void) {
 #if defined(__linux__)
   enum {
@@ -58,7 +58,7 @@ static bool has_amx(void) {
 
 static bool always(void) { return true; }
 
-/* In ascending order. */
+/* In ascending order of preference. */
 static const struct {
   const char *isa;
   bool (*has)(void);

@@ -1,4 +1,4 @@
-/* What a workload's bytes ask of the machine. */
+/* The machine that kernels are lowered for, with what a workload's bytes need. */
 #include "codegen/backend/cpu/cpu.h"
 #include "codegen/ir/ir.h"
 

@@ -1,5 +1,5 @@
-/* CUDA: independent loops are blocks of a grid, points are threads', and tiles come to shared
- * memory by copies. */
+/* CUDA: independent loops become the blocks of a grid, points become threads, and tiles are copied
+ * to shared memory. */
 #include "codegen/backend/cuda/cuda.h"
 
 #include <stdio.h>
@@ -22,8 +22,9 @@ const lower_pass tf_cuda_passes[] = {
     {NULL, NULL},
 };
 
-/* What kernels may use of the device; names of CPUs' instruction sets say nothing here.  sm_80 is
- * the default, and what runs on all later ones; wmma the baseline: fragments as C++ has them. */
+/* The device features that kernels may use; a CPU's instruction set is ignored. sm_80 is the
+ * default, and runs on all later devices; wmma is the portable baseline: fragments as C++ defines
+ * them. */
 static bool isa_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const char *isa = o->isa ? o->isa : "";
   machine->own = !strcmp(isa, "sm_90a") && ir_is_coded(machine->data) ? CU_MAY_GROUP : 0;

@@ -21,7 +21,7 @@ static bool emulate(FILE *out, cu_package *p) { return (void)p, fputs(tf_cuda_em
 static bool hopper(FILE *out, cu_package *p) { return (void)p, fputs(tf_cuda_hopper, out) >= 0; }
 static bool manifest(FILE *out, cu_package *p) { return cu_manifest(out, p, "cuda"), true; }
 
-/* The kernel comes first, as it determines how much memory is needed. */
+/* The kernel comes first, as printing it determines the memory that it needs. */
 static const cu_file files[] = {
     {"kernel.cu", cu_kernel, true, NULL},        {"kernel.h", kernel_h, false, NULL},
     {"kernel_device.h", device_h, true, NULL},   {"test.c", test_c, true, NULL},

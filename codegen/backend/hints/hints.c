@@ -1,5 +1,5 @@
-/* Hints: CUDA's kernels, not as code but as parameters of frameworks that people write kernels in.
- */
+/* Hints: CUDA's kernels as parameters of frameworks in which people write kernels, instead of
+ * code. */
 #include <stdlib.h>
 
 #include "codegen/backend/cuda/cuda.h"

@@ -1,10 +1,10 @@
-/* The CUDA kernels of a mapping in the words of other frameworks: what a block has, and in which
- * order, as values of their parameters. */
+/* The CUDA kernels of a mapping as values of other frameworks' parameters: what a block computes,
+ * and in which order blocks run. */
 #ifndef CODEGEN_BACKEND_HINTS_HINTS_H
 #define CODEGEN_BACKEND_HINTS_HINTS_H
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* What a kernel is to the frameworks: id, word, meaning. */
+/* Kinds of kernels as frameworks see them: id, word, meaning. */
 /* clang-format off */
 #define HINT_KINDS(X)                                                                           \
   X(PRODUCT, "product", "one product of matrices, with what is done to its results")            \
@@ -24,18 +24,18 @@ typedef enum {
 
 enum { HINT_MOST_PRODUCTS = 4, HINT_MOST_DIGITS = 12, HINT_MOST_WARPS = 16 };
 
-/* A product of a block: rows, columns and a step of its sum that the block has at a time, and that
- * a warp has. */
+/* A product of a block: the rows, columns and step of its sum that the block has at a time, and
+ * those of a warp. */
 typedef struct {
   const ir_stmt *nest;
   int64_t rows, columns, depth, warp_rows, warp_columns;
 } hint_product;
 
-/* Of the number of a block, fastest first: how many settings of which dim, which is so far from one
- * to the next. */
+/* A digit of a block's number, fastest first: the settings of a dim, and the distance between
+ * them. */
 typedef struct {
-  int dim; /* of the workload; -1: blocks that have the same (parts of a sum that no product goes
-              over) */
+  int dim; /* of the workload; -1: blocks with the same part of each dim (parts of a sum over a dim
+              of no product) */
   int64_t count, step;
 } hint_digit;
 
@@ -46,10 +46,10 @@ typedef struct {
   int n_products;
   hint_product product[HINT_MOST_PRODUCTS];
   int64_t blocks, warps; /* warps that multiply */
-  int groups;            /* warpgroups that multiply (sm_90a), one more brings tiles; 0: mma.sync */
+  int groups; /* warpgroups that multiply (sm_90a); one more fetches tiles; 0: mma.sync */
   bool in_turns, cluster, skips;
-  int64_t stages;           /* tiles of a ring, or pieces of a sum on their way */
-  int64_t split, key_warps; /* blocks, and warps, that each sum is split among */
+  int64_t stages;           /* stages of a ring, or pieces of a sum in flight */
+  int64_t split, key_warps; /* blocks, and warps, among which each sum is split */
   int n_digits;
   hint_digit digit[HINT_MOST_DIGITS];
   double cycles, registers;
@@ -57,22 +57,20 @@ typedef struct {
   tf_time bound;
 } hint_kernel;
 
-/* hints_find.c: what a part of a lowered program, the number-th, is. */
+/* hints_find.c: describes part `number` of a lowered program. */
 void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel *k);
-/* Which of rows and columns of blocks run first, how many (group) before others of the other side
- * come, and of how many in all: Triton's GROUP_M, if rows run first and there are more than that.
- */
+/* Whether blocks along rows or columns run first, how many (group) before the other side advances,
+ * and of how many in all: Triton's GROUP_M, if rows run first and there are more. */
 typedef struct {
   bool columns_first;
   int64_t group, all;
 } hint_order;
 hint_order hint_order_of(const ir_program *p, const hint_kernel *k);
-/* The dims of a product's rows (the last of several) and columns, of the workload. */
+/* The workload's dims of a product's rows (the last of several) and columns. */
 int hint_row_dim(const ir_program *p, const hint_product *h);
 int hint_column_dim(const ir_program *p, const hint_product *h);
 
-/* hints_words.c: a framework's names and values: JSON text, in the order in which they are printed.
- */
+/* hints_words.c: a framework's parameters: JSON text, in the order in which they are printed. */
 enum { HINT_MOST_WORDS = 12, HINT_TEXT = 96 };
 typedef struct {
   const char *name;
@@ -81,11 +79,11 @@ typedef struct {
 typedef struct {
   int n;
   hint_word word[HINT_MOST_WORDS];
-  const char *form; /* which kernel of theirs takes them; NULL: there is none */
-  char remark[640]; /* what their words cannot say, and why; "" */
+  const char *form; /* the framework's kernel that takes them; NULL: there is none */
+  char remark[640]; /* what the parameters cannot express, and why; "" */
 } hint_words;
 typedef struct {
-  const char *name, *source; /* where the names are from */
+  const char *name, *source; /* the documentation of the names */
   void (*say)(const ir_program *p, const hint_kernel *k, hint_words *w);
 } hint_framework;
 extern const hint_framework hint_frameworks[];

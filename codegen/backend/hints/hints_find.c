@@ -1,15 +1,15 @@
-/* What a block of a lowered kernel has, read off its statements. */
+/* Reads off a lowered kernel's statements what a block computes. */
 #include "codegen/backend/cuda/print/group.h"
 #include "codegen/backend/hints/hints.h"
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Goes through a part: which statements matter, and what is around them. */
+/* A walk through a part: the statements that matter, and what surrounds them. */
 typedef struct {
   const ir_program *p;
   hint_kernel *k;
-  const ir_stmt *warps;                  /* the loop around over warps that have fragments; NULL */
-  const ir_stmt *of[HINT_MOST_PRODUCTS]; /* the same of each product */
+  const ir_stmt *warps; /* the surrounding loop over warps with fragments; NULL: none */
+  const ir_stmt *of[HINT_MOST_PRODUCTS]; /* likewise for each product */
   bool maxima, merges;
 } finder;
 
@@ -20,7 +20,7 @@ static void note_product(finder *f, const ir_stmt *s) {
   k->product[k->n_products++].nest = s;
 }
 
-/* Whether steps of the loop that a mask leaves nothing of are left out. */
+/* Whether steps of the loop in which a mask leaves nothing are skipped. */
 static bool skips(const finder *f, const ir_stmt *loop) {
   tf_mask m;
   return cu_of(loop)->skips ||
@@ -42,7 +42,7 @@ static void look(finder *f, const ir_body *b) {
   }
 }
 
-/* The buffer that a product has as rows or columns. */
+/* The buffer from which a product reads rows or columns. */
 static int operand(const ir_program *p, const ir_stmt *s, int read) {
   return s->nest.from ? s->nest.from[read]
                       : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
@@ -81,8 +81,8 @@ static hint_kind kind_of(const finder *f) {
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Ranges of a statement in one setting of the loops around: false where a condition around leaves
- * it out. */
+/* Ranges of a statement in one setting of the surrounding loops; false if a condition skips it
+ * there. */
 typedef struct {
   int64_t lo[HINT_MOST_WARPS], hi[HINT_MOST_WARPS];
   int n;
@@ -95,7 +95,7 @@ static bool is_empty(const cu_values *v, const ir_stmt *s) {
   return !any;
 }
 
-/* Goes to the statement, with the lets on the way; true: it is there, and runs. */
+/* Sets the lets on the way to the statement; true: it is reached, and runs. */
 static bool reach(cu_values *v, const ir_body *b, const ir_stmt *to) {
   const int n = v->n;
   for (int i = 0; i < b->n; i++) {
@@ -108,8 +108,8 @@ static bool reach(cu_values *v, const ir_body *b, const ir_stmt *to) {
   return false;
 }
 
-/* Whether the warp has anything of it: warps whose rows or columns are behind the block's have not.
- */
+/* Whether the warp has a part of it: warps whose rows or columns are beyond the block's have
+ * none. */
 static bool has_points(const cu_values *v, const ir_stmt *s, int n) {
   bool all = true;
   for (int d = 0; d < n; d++)
@@ -117,7 +117,7 @@ static bool has_points(const cu_values *v, const ir_stmt *s, int n) {
   return all;
 }
 
-/* Of all warps that do it: where their ranges along position `at` begin and end, in the first
+/* Start and end, over all warps that execute it, of their ranges along position `at`, in the first
  * block. */
 static void span(const finder *f, const ir_stmt *warps, const ir_stmt *s, int at, spans *all) {
   const hint_kernel *k = f->k;
@@ -148,8 +148,8 @@ static bool is_same(const spans *a) {
   return same;
 }
 
-/* All of a convolution's window that a step sums over: places of the dims of the sum that are no
- * step of a loop. */
+/* The part of a convolution's window that one step sums over: settings of the sum's dims that are
+ * no steps of a loop. */
 static int64_t depth_of(const ir_program *p, const hint_product *h) {
   const tf_op *op = op_of_product(p, h);
   int64_t all = 1;
@@ -174,7 +174,7 @@ static void measure(finder *f, int i) {
   k->key_warps = k->kind == HINT_ATTENTION && is_same(&m) && !is_same(&n) ? n.n : 1;
 }
 
-/* The least of the tiles that operands have side by side, of those that have several. */
+/* The least number of tiles side by side, among the operands that have several. */
 static int64_t stages_of(const ir_program *p, const hint_kernel *k) {
   int64_t least = 0;
   for (int i = 0; i < k->n_products; i++)
@@ -186,7 +186,7 @@ static int64_t stages_of(const ir_program *p, const hint_kernel *k) {
   return least ? least : 1;
 }
 
-/* Parts of the op's sums in all, which a later part puts together; 1: there are none. */
+/* Parts into which the op's sums are split, which a later part combines; 1: they are not split. */
 static int64_t parts_of(const ir_body *b, int op) {
   int64_t parts = 1;
   for (int i = 0; i < b->n; i++) {
@@ -217,7 +217,7 @@ static origin origin_of(const ir_program *p, const hint_kernel *k, int64_t numbe
   return o;
 }
 
-/* The one position along which two differ; -1: none, -2: several. */
+/* The only position at which two origins differ; -1: none, -2: several. */
 static int differs(const origin *a, const origin *b) {
   int at = -1;
   for (int d = 0; d < a->n; d++)
@@ -225,7 +225,7 @@ static int differs(const origin *a, const origin *b) {
   return at;
 }
 
-/* How many blocks, `stride` apart, go on along position `at` by `step`. */
+/* How many blocks, `stride` apart, advance along position `at` by `step`. */
 static int64_t run_of(const ir_program *p, const hint_kernel *k, int64_t stride, int at,
                       int64_t step) {
   const origin first = origin_of(p, k, 0);
@@ -252,7 +252,7 @@ static void order_of(const ir_program *p, hint_kernel *k) {
   }
 }
 
-/* Whether the dim is one along which blocks have rows. */
+/* Whether blocks have different rows along the dim. */
 static bool is_row(const ir_program *p, const hint_product *h, int dim) {
   const ir_stack *t = h->nest->stack;
   bool any = dim == hint_row_dim(p, h);

@@ -1,4 +1,4 @@
-/* The hints as text to read and as JSON (docs/FORMATS.md). */
+/* The hints as text and as JSON (docs/FORMATS.md). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,14 +24,14 @@ static const struct {
 #undef X
 };
 
-/* What is no name of CUDA's is of this computer's processor, and means the default. */
+/* A name that is none of CUDA's is a CPU's, and means the default. */
 static const char *isa_of(const tf_emit_options *o) {
   return o->isa && tf_target_cuda.owns(o->isa) ? o->isa : "sm_80";
 }
 static const char *dtype_of(const tf_emit_options *o) { return o->dtype ? o->dtype : "f32"; }
 static const char *op_name(const ir_program *p, int op) { return p->tree->workload->ops[op].name; }
 
-/* The next part of the program, from *at on; NULL: there is none. */
+/* The next part of the program, from *at on; NULL: none. */
 static const ir_stmt *next_part(const ir_program *p, int *at) {
   while (*at < p->body.n && p->body.s[*at]->kind == IR_LET)
     ++*at;
@@ -40,7 +40,7 @@ static const ir_stmt *next_part(const ir_program *p, int *at) {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Words in lines of so many columns, indented. */
+/* Wraps text into indented lines. */
 static void wrapped(FILE *out, const char *text) {
   int column = WIDE;
   for (const char *word = text; *word;) {

@@ -29,7 +29,7 @@ static void put_number(hint_words *w, const char *name, int64_t value) {
   put(w, name, "%" PRId64, value);
 }
 
-/* Adds a sentence. */
+/* Appends a sentence to the remark. */
 __attribute__((format(printf, 2, 3))) static void remark(hint_words *w, const char *format, ...) {
   const size_t n = strlen(w->remark);
   va_list rest;
@@ -58,7 +58,8 @@ static bool is_fused(const hint_kernel *k) {
   return k->kind == HINT_CHAIN || k->kind == HINT_ATTENTION;
 }
 
-/* Kernels that nobody's tensor-core forms take; true: that is all. */
+/* Kernels without a product, for which frameworks have no tensor-core kernel; true: nothing else is
+ * to be said. */
 static bool has_no_product(const hint_kernel *k, hint_words *w) {
   if (k->kind == HINT_MERGE)
     remark(w, "Puts the parts of split sums together; the kernel that splits them does so in their "
@@ -71,7 +72,7 @@ static bool has_no_product(const hint_kernel *k, hint_words *w) {
 
 /* ---- Triton --------------------------------------------------------------------------------- */
 
-/* A side of a tile, for tl.arange and tl.dot: a power of two, 16 at least. */
+/* A side of a tile for tl.arange and tl.dot: a power of two, at least 16. */
 static void put_side(hint_words *w, const char *name, int64_t value) {
   const int64_t side = power_up(value, CU_FRAGMENT_SIDE);
   put_number(w, name, side);

@@ -1,4 +1,4 @@
-/* Time of a call: what nests take, beside what memories deliver. */
+/* Expected time of a call: the time of its nests, and that in which memories deliver their data. */
 #include "codegen/backend/cpu/expect/expect.h"
 
 #include <math.h>
@@ -7,22 +7,22 @@
 #include "tileflow/tree.h"
 
 /* Words of the architecture that an element of the tensor takes. */
-static double width(const ir_program *p, int tensor) {
+static double words_each(const ir_program *p, int tensor) {
   const int b = p->buffer_of[tensor];
   const ir_type type = b < 0 ? IR_F32 : p->buffers[b].type;
   return (double)ir_bytes(type) / (double)sizeof(float);
 }
 
-/* Cycles in which a memory delivers what is read from it, and takes what is written: a line that is
- * written arrives before, and leaves afterwards. */
-static double memory(const ir_program *p, const tf_result *r, int level) {
+/* Cycles in which a memory delivers what is read, and takes what is written: a line that is written
+ * is fetched before. */
+static double memory_cycles(const ir_program *p, const tf_result *r, int level) {
   enum { BOTH_WAYS = 2 };
   const tf_arch *a = p->tree->arch;
   const int n = p->tree->workload->n_tensors;
   double words = 0, instances = 1;
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &r->counts[level * n + z];
-    words += ((double)c->read + BOTH_WAYS * (double)c->update) * width(p, z);
+    words += ((double)c->read + BOTH_WAYS * (double)c->update) * words_each(p, z);
   }
   for (int l = 1; l <= level; l++)
     instances *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
@@ -61,8 +61,8 @@ const char *const cpu_expect_names[CPU_EXPECT_PARTS] = {
     [TF_COST_PARTS + 2] = "memory-2",
 };
 
-/* Cycles that each takes (arch-specs/cores/fitted.csv); of a part that is cycles by its cost, what
- * of them a core is seen to take. */
+/* Cycles of each unit of a part (arch-specs/cores/fitted.csv); of a part that is counted in cycles
+ * of its cost, the factor of cycles that a core is seen to take. */
 static const double cycles_each[CPU_EXPECT_PARTS] = {
     [TF_COST_F32] = 0.93,      [TF_COST_BF16] = 0.8,
     [TF_COST_BYTES] = 0.8,     [TF_COST_FEW] = 1.4,
@@ -84,13 +84,13 @@ bool cpu_expect_parts(const ir_program *p, const tf_micro_isa *isa, const tf_res
                       double *part) {
   const int near = tf_arch_near_cache(p->tree->arch);
   for (int l = 0; l < CPU_EXPECT_MEMORIES; l++)
-    part[TF_COST_PARTS + l] = l < near ? memory(p, r, l) : 0;
+    part[TF_COST_PARTS + l] = l < near ? memory_cycles(p, r, l) : 0;
   return tf_cost_parts(p, isa, part);
 }
 
-/* Of the settings of the dims of an index, the part at which it lies inside the tensor: a kernel
- * may leave out the others. */
-static double inside(const tf_workload *wl, const tf_ref *ref, int r) {
+/* The share of the settings of an index's dims at which it lies inside the tensor: a kernel may
+ * skip the others. */
+static double inside_share(const tf_workload *wl, const tf_ref *ref, int r) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   const tf_index *x = &ref->index[r];
   if (!z->pad[r]) return 1;
@@ -105,23 +105,23 @@ static double inside(const tf_workload *wl, const tf_ref *ref, int r) {
   return (double)in / (double)(n * m);
 }
 
-/* The multiply-adds of float32 of the op that no kernel can do without; 0: not told. */
-static double multiplies(const ir_program *p, const tf_result *r, int o) {
+/* Multiply-adds of float32 that every kernel of the op has to do; 0: unknown. */
+static double multiply_adds(const ir_program *p, const tf_result *r, int o) {
   const tf_workload *wl = p->tree->workload;
   const tf_op *op = &wl->ops[o];
   double all = (double)r->ops[o].points;
-  if (op->kinds != 1u << TF_K_MAC || width(p, op->out) < 1 || tf_workload_masked(wl)) return 0;
+  if (op->kinds != 1u << TF_K_MAC || words_each(p, op->out) < 1 || tf_workload_masked(wl)) return 0;
   for (int i = 0; i < op->n_reads; i++) {
     const int z = op->reads[i].tensor;
-    if (width(p, z) < 1) return 0;
+    if (words_each(p, z) < 1) return 0;
     for (int k = 0; k < wl->tensors[z].rank; k++)
-      all *= inside(wl, &op->reads[i], k);
+      all *= inside_share(wl, &op->reads[i], k);
   }
   return all;
 }
 
-/* Cycles in which the units do them. */
-static double multiplying(const ir_program *p, const tf_result *r) {
+/* Cycles in which the multipliers do them. */
+static double multiply_cycles(const ir_program *p, const tf_result *r) {
   const tf_arch *a = p->tree->arch;
   double cycles = 0;
   for (int o = 0; o < p->tree->workload->n_ops; o++) {
@@ -129,7 +129,7 @@ static double multiplying(const ir_program *p, const tf_result *r) {
     double rate = u->rate * (double)(u->mesh[0] * u->mesh[1]);
     for (int l = 0; l <= u->below; l++)
       rate *= (double)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
-    cycles += multiplies(p, r, o) / rate;
+    cycles += multiply_adds(p, r, o) / rate;
   }
   return cycles;
 }
@@ -144,13 +144,13 @@ bool cpu_expected(const ir_program *p, const tf_micro_isa *isa, const tf_result 
                      .unsure = cpu_expect_unsure(p->tree->workload)};
   for (int i = 0; i < TF_COST_PARTS; i++)
     e->busy += cycles_each[i] * part[i];
-  e->busy = fmax(e->busy, multiplying(p, r));
+  e->busy = fmax(e->busy, multiply_cycles(p, r));
   for (int i = TF_COST_PARTS + 1; i < CPU_EXPECT_PARTS; i++)
     e->inner = fmax(e->inner, cycles_each[i] * part[i]);
   return true;
 }
 
-/* The longer of both, and more where they are alike, as neither hides all of the other. */
+/* The longer of both, and more where they are similar, as neither hides all of the other. */
 double tf_expected_cycles(const tf_expected *e, double left) {
   enum { APART = 3 };
   const double moves = fmax((1 - left) * e->outer, e->inner);

@@ -1,5 +1,5 @@
-/* Kinds of kernels of which drawn ones took other times than expected: how many came within a
- * quarter is in the dated arch-specs/cores/fitted.csv, from docs/results/cpu-predicted.csv. */
+/* Kinds of kernels whose time the estimate often misses. The share of drawn kernels that are within
+ * 25 % of it is in the dated arch-specs/cores/fitted.csv, from docs/results/cpu-predicted.csv. */
 #include "codegen/backend/cpu/expect/expect.h"
 
 enum { KIND_SCAN, KIND_TRANSPOSED, KIND_TURNED, N_KINDS };
@@ -10,7 +10,7 @@ static bool is_reduced(const tf_op *op, int dim) {
   return false;
 }
 
-/* Sums or maxima of what stands before each place, as a mask says. */
+/* Prefix sums or maxima: the expression masks a reduced dim by one of the output's. */
 static bool is_scan(const tf_workload *wl, const tf_op *op) {
   bool reduced = false, kept = false;
   (void)wl;
@@ -34,8 +34,8 @@ static bool is_read_by(const tf_workload *wl, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* A product in whose output dims of the one operand stand between those of the other: each element
- * of an image makes a window of the output. */
+/* A transposed convolution: dims of one operand stand between those of the other in the output, so
+ * that each element of an image contributes to a window of the output. */
 static bool is_transposed(const tf_workload *wl, const tf_op *op) {
   int last = -1, changes = 0;
   if (op->n_reads != 2 || op->n_dims == op->n_out_dims) return false;
@@ -49,7 +49,7 @@ static bool is_transposed(const tf_workload *wl, const tf_op *op) {
   return changes > 2;
 }
 
-/* A map of a tensor whose rows are not those of the output. */
+/* A map that transposes a read: the output's last dim moves it, but not along its last rank. */
 static bool is_turned(const tf_workload *wl, const tf_op *op) {
   if (op->n_dims > op->n_out_dims || op->n_out_dims < 2) return false;
   const int row = op->dims[op->n_out_dims - 1];
@@ -71,8 +71,8 @@ static const struct {
     [KIND_TURNED] = {"turned", is_turned},
 };
 
-/* Of drawn kernels of the kind, the part that took within a quarter of what was expected; a kind of
- * which it is less than the least is not relied on. */
+/* The share of the kind's drawn kernels whose time was within 25 % of the estimate; a kind with
+ * less than LEAST_WITHIN is reported as unsure. */
 static const double within[N_KINDS] = {
     [KIND_SCAN] = 0.375, [KIND_TRANSPOSED] = 0.125, [KIND_TURNED] = 0.375};
 static const double LEAST_WITHIN = 0.5;

@@ -1,5 +1,5 @@
-/* Whether what the CPU's passes note can be printed: products over the dims that they say, scratch
- * that holds what is packed. */
+/* Checks that what the CPU's passes note can be printed: a product's dims move the operands that
+ * they have to, and scratch has room for what is packed. */
 #include "codegen/ir/check.h"
 #include "codegen/backend/cpu/note/note.h"
 
@@ -18,7 +18,7 @@ static bool scratch(ir_checker *c, int b, const char *what, int64_t words) {
                  (long long)c->p->buffers[b].words, what, (long long)words);
 }
 
-/* The most words that the nest touches of the read, padding included. */
+/* The most words of the read that the nest touches, padding included. */
 static int64_t box_of(const ir_checker *c, const ir_stmt *s, int read) {
   const tf_ref *ref = &c->wl->ops[s->op].reads[read];
   int64_t words = 1;
@@ -32,18 +32,18 @@ static void slab(ir_checker *c, const ir_stmt *s, int read) {
   int64_t words = 1;
   ir_must_be_ranges(c, "slab", cpu_of(s)->product->slab, rank);
   for (int r = 0; c->ok && r < rank; r++)
-    words *= cpu_slab_places(cpu_of(s)->product, r);
+    words *= cpu_slab_extent(cpu_of(s)->product, r);
   scratch(c, cpu_of(s)->product->pack, "slab", words);
 }
 
-/* The dims of the product, and which operands they move. */
-static bool sides(ir_checker *c, const ir_stmt *s) {
+/* The product's dims, and which operands each of them moves. */
+static bool check_sides(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &c->wl->ops[s->op];
   ir_must(c, p->kernel != NULL, "product: no kernel");
   ir_must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1,
           "product: its operands are not two");
-  const bool one_row = p->m < 0 && p->way == CPU_FEW;
+  const bool one_row = p->m < 0 && p->kind == CPU_SKINNY;
   ir_must(c,
           (p->m >= 0 || one_row) && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims &&
               p->m != p->n,
@@ -58,13 +58,13 @@ static bool sides(ir_checker *c, const ir_stmt *s) {
   ir_must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
           "product: its sum is not over both operands");
   const ir_range *n = &s->range[p->n], *m = one_row ? n : &s->range[p->m];
-  return ir_must(c,
-                 (one_row || m->exact || m->other) && (p->way != CPU_PAIRS || n->exact || n->other),
-                 "product: the length of a side is unknown");
+  return ir_must(
+      c, (one_row || m->exact || m->other) && (p->kind != CPU_PAIRS || n->exact || n->other),
+      "product: the length of a side is unknown");
 }
 
-/* Rows that are taken as one must follow each other without a gap. */
-static void merged(ir_checker *c, const ir_stmt *s) {
+/* Rows that are merged into one follow each other without a gap. */
+static void check_merged(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int out = c->p->buffer_of[op->out],
             b = c->p->buffer_of[op->reads[cpu_of(s)->product->b].tensor];
@@ -72,59 +72,62 @@ static void merged(ir_checker *c, const ir_stmt *s) {
           "product: rows as one, with gaps between them");
 }
 
-/* The pack must have as many slots as `places` needs. */
-static void places(ir_checker *c, const ir_stmt *s) {
+/* The pack has a slot for each of the boxes that `slots_along` counts. */
+static void check_slots(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   int64_t all = 1;
   for (int k = 0; k < c->wl->ops[s->op].n_dims; k++)
-    all *= p->pairs.places[k];
+    all *= p->pairs.slots_along[k];
   ir_must(c, all == c->p->buffers[p->pack].slots,
           "product: %lld places for %lld boxes of its panel",
           (long long)c->p->buffers[p->pack].slots, (long long)all);
 }
 
-/* Parts of k begin where nests do, and hold whole blocks; the room holds one by the columns of a
- * tile. */
-static void sparse(ir_checker *c, const ir_stmt *s) {
+/* Parts of k begin where nests do and consist of whole blocks; the buffer `part_buffer` holds one
+ * part for the columns of a tile. */
+static void check_sparse(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *k = &s->range[p->k];
-  ir_must(c, p->sparse.n > 0 && p->sparse.n <= p->sparse.of && p->sparse.of <= UINT8_MAX + 1,
-          "product: %d of every %d elements", p->sparse.n, p->sparse.of);
+  ir_must(c,
+          p->sparse.nonzeros > 0 && p->sparse.nonzeros <= p->sparse.block_length &&
+              p->sparse.block_length <= UINT8_MAX + 1,
+          "product: %d of every %d elements", p->sparse.nonzeros, p->sparse.block_length);
   if (!c->ok) return;
   ir_must(c,
-          p->sparse.deep > 0 && p->sparse.deep % p->sparse.of == 0 &&
-              p->sparse.each == p->sparse.deep / p->sparse.of * p->sparse.n,
+          p->sparse.deep > 0 && p->sparse.deep % p->sparse.block_length == 0 &&
+              p->sparse.row_values == p->sparse.deep / p->sparse.block_length * p->sparse.nonzeros,
           "product: parts of %lld hold %lld values", (long long)p->sparse.deep,
-          (long long)p->sparse.each);
+          (long long)p->sparse.row_values);
   ir_must(c, (k->lo.var < 0 && k->lo.off == 0) || (k->exact && k->most % p->sparse.deep == 0),
           "product: parts of %lld begin in the middle of a nest's", (long long)p->sparse.deep);
   const ir_range *m = &s->range[p->m];
   ir_must(c, !p->sparse.block || (m->exact && m->most % p->sparse.block == 0),
           "product: blocks of %d rows are cut in the middle", p->sparse.block);
   scratch(c, p->sparse.panels, "panels", cpu_sparse_words(p));
-  scratch(c, p->sparse.room, "room", p->sparse.deep * p->sparse.across * c->p->machine.lanes);
+  scratch(c, p->sparse.part_buffer, "room",
+          p->sparse.deep * p->sparse.across * c->p->machine.lanes);
 }
 
 static void check_product(ir_checker *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  if (!sides(c, s)) return;
+  if (!check_sides(c, s)) return;
   const int64_t m = p->m < 0 ? 1 : s->range[p->m].most, n = s->range[p->n].most,
                 k = s->range[p->k].most;
   if (p->slab)
     slab(c, s, cpu_slab_of(p));
-  else if (p->way == CPU_PAIRS && p->pack >= 0)
+  else if (p->kind == CPU_PAIRS && p->pack >= 0)
     scratch(c, p->pack, "panel",
-            p->pairs.steps ? 2 * p->pairs.steps * p->kernel->group * p->pairs.wide : n * k);
-  if (c->ok && p->way == CPU_PAIRS && p->pack >= 0 && p->pairs.places) places(c, s);
+            p->pairs.steps ? 2 * p->pairs.steps * p->kernel->group * p->pairs.pitch : n * k);
+  if (c->ok && p->kind == CPU_PAIRS && p->pack >= 0 && p->pairs.slots_along) check_slots(c, s);
   if (!c->ok) return;
-  switch (p->way) {
+  switch (p->kind) {
   case CPU_PAIRS:
     if (p->pairs.transposed >= 0)
       scratch(c, p->pairs.transposed, "transposed operand", box_of(c, s, p->a));
     if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
-    if (p->pairs.merged) merged(c, s);
+    if (p->pairs.merged) check_merged(c, s);
     break;
-  case CPU_FEW:
+  case CPU_SKINNY:
     ir_must(c, p->pack < 0 && !p->slab, "product: of few rows, with b laid out anew");
     break;
   case CPU_CHANNELS:
@@ -134,7 +137,7 @@ static void check_product(ir_checker *c, const ir_stmt *s) {
     scratch(c, p->channels.panels, "panels", box_of(c, s, p->b));
     scratch(c, p->channels.offsets, "places", k);
     break;
-  case CPU_SPARSE: sparse(c, s); break;
+  case CPU_SPARSE: check_sparse(c, s); break;
   }
 }
 
@@ -146,15 +149,15 @@ static void nest(ir_checker *c, const ir_stmt *s) {
             cpu_of(s)->prefetches[i].nest && cpu_of(s)->prefetches[i].nest->kind == IR_NEST &&
                 cpu_of(s)->prefetches[i].shift,
             "nest %s: prefetches for no nest", op->name);
-  const ir_stmt *next = cpu_of(s)->rounds_for, *rows = cpu_of(s)->rows;
+  const ir_stmt *next = cpu_of(s)->rounded_for, *rows = cpu_of(s)->producer;
   ir_must(c,
           !next || (next->kind == IR_NEST ? cpu_of(next)->copied
-                                          : next->kind == IR_SAVE && cpu_of(next)->done),
+                                          : next->kind == IR_SAVE && cpu_of(next)->fused),
           "nest %s: what it rounds is done again", op->name);
   const ir_stmt *map = cpu_of(s)->map;
-  ir_must(c, !map || (map->kind == IR_NEST && cpu_of(map)->done && cpu_of(map)->map_of),
+  ir_must(c, !map || (map->kind == IR_NEST && cpu_of(map)->fused && cpu_of(map)->map_of),
           "nest %s: what its tiles make of its sums is made again", op->name);
-  ir_must(c, !rows || (rows->kind == IR_TOGETHER && cpu_of(rows)->ahead),
+  ir_must(c, !rows || (rows->kind == IR_TOGETHER && cpu_of(rows)->overlapped),
           "nest %s: its rows are not made ahead", op->name);
 }
 

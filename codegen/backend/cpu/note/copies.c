@@ -1,17 +1,17 @@
-/* What products pack, counted while the interpreter runs: with the same reuse as in emitted
- * kernels. */
+/* Counts, while the interpreter runs, the words that products pack, with the same reuse as in
+ * emitted kernels. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/cpu/note/note.h"
 #include "tileflow/tree.h"
 
-/* What a slot of lasting scratch holds: the start of its box, and its length along n and k. */
+/* What a slot of a cached pack holds: the start of its box, and its lengths along n and k. */
 enum { MAX_RANK = 16 };
 typedef struct {
-  bool any;
-  int64_t from[MAX_RANK], n_n, n_k;
-  int64_t to[MAX_RANK]; /* of slabs: the ends of the box */
+  bool valid;
+  int64_t begin[MAX_RANK], n_n, n_k;
+  int64_t end[MAX_RANK]; /* of slabs: the ends of the box */
 } kept_box;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 } moment;
 
 typedef struct {
-  const moment *at;
+  const moment *moment;
   const ir_stmt *nest;
   const tf_op *op;
   const cpu_product *product;
@@ -32,18 +32,18 @@ typedef struct {
 static int64_t number(const moment *at, ir_atom a) {
   return a.var < 0 ? a.off : at->var[a.var] + a.off;
 }
-static int64_t low(const counter *c, int k) { return number(c->at, c->nest->range[k].lo); }
+static int64_t low(const counter *c, int k) { return number(c->moment, c->nest->range[k].lo); }
 static int64_t length(const counter *c, int k) {
-  int64_t n = number(c->at, c->nest->range[k].hi) - low(c, k);
+  int64_t n = number(c->moment, c->nest->range[k].hi) - low(c, k);
   return n > 0 ? n : 0;
 }
 
 static const tf_tensor *tensor_of(const counter *c, int read) {
-  return &c->at->p->tree->workload->tensors[c->op->reads[read].tensor];
+  return &c->moment->p->tree->workload->tensors[c->op->reads[read].tensor];
 }
 
 /* The element that a read accesses at the point. */
-static void where(const counter *c, int read, int64_t *at) {
+static void element_at(const counter *c, int read, int64_t *at) {
   const tf_ref *ref = &c->op->reads[read];
   for (int r = 0; r < tensor_of(c, read)->rank; r++) {
     at[r] = ref->index[r].c;
@@ -58,49 +58,49 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
   return true;
 }
 
-/* The slot of the pack for b's current box. */
-static int64_t place_of(const counter *c) {
+/* The number of the slot of `pack` for b's current box. */
+static int64_t slot_of(const counter *c) {
   const cpu_product *p = c->product;
   int64_t place = 0;
-  for (int k = 0; p->pairs.places && k < c->op->n_dims; k++)
-    if (p->pairs.places[k] > 1)
-      place = place * p->pairs.places[k] +
+  for (int k = 0; p->pairs.slots_along && k < c->op->n_dims; k++)
+    if (p->pairs.slots_along[k] > 1)
+      place = place * p->pairs.slots_along[k] +
               c->point[c->op->dims[k]] / (cpu_is_matrix(p, k) ? c->nest->range[k].most : 1);
   return place;
 }
 
-/* Whether that slot still holds that box; afterwards it does. */
+/* Whether the slot still holds this box; afterwards it does. */
 static bool still_holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n,
                         int64_t n_k) {
-  kept_box now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
+  kept_box now = {.valid = true, .n_n = n_n, .n_k = n_k}, *kept = &c->moment->kept[buffer];
   for (int i = 0; i < buffer; i++)
-    kept += c->at->p->buffers[i].slots - 1;
+    kept += c->moment->p->buffers[i].slots - 1;
   kept += place;
-  where(c, read, now.from);
-  bool same = kept->any && kept->n_n == n_n && kept->n_k == n_k &&
-              !memcmp(kept->from, now.from, sizeof now.from);
+  element_at(c, read, now.begin);
+  bool same = kept->valid && kept->n_n == n_n && kept->n_k == n_k &&
+              !memcmp(kept->begin, now.begin, sizeof now.begin);
   *kept = now;
   return same;
 }
 
-/* Packs one panel, rows of n for each k, at the current setting of the outer dims. */
+/* Counts one panel, a row of n for each k, at the current setting of the outer dims. */
 static void panel(counter *c) {
   const cpu_product *p = c->product;
   int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[MAX_RANK];
   const int n = c->op->dims[p->n], k = c->op->dims[p->k];
   c->point[n] = low(c, p->n);
   c->point[k] = low(c, p->k);
-  if (p->pairs.keep && still_holds(c, p->pack, place_of(c), p->b, n_n, n_k)) return;
+  if (p->pairs.keep_pack && still_holds(c, p->pack, slot_of(c), p->b, n_n, n_k)) return;
   for (int64_t i = 0; i < n_k; i++)
     for (int64_t j = 0; j < n_n; j++) {
       c->point[k] = low(c, p->k) + i;
       c->point[n] = low(c, p->n) + j;
-      where(c, p->b, at);
-      c->at->count[p->pack].copied += inside(tensor_of(c, p->b), at);
+      element_at(c, p->b, at);
+      c->moment->count[p->pack].copied += inside(tensor_of(c, p->b), at);
     }
 }
 
-/* Panels for each setting of the outer dims from the i-th on. */
+/* Counts the panels of all settings of the outer dims from the i-th on. */
 static void panels(counter *c, int i) {
   const cpu_product *p = c->product;
   while (i < c->op->n_dims && (i == p->m || i == p->n || i == p->k))
@@ -117,13 +117,13 @@ static void panels(counter *c, int i) {
 
 /* Whether the slab still holds the nest's box; afterwards it does. */
 static bool holds_box(const counter *c, int rank) {
-  kept_box now = {.any = true}, *kept = &c->at->kept[c->product->pack];
+  kept_box now = {.valid = true}, *kept = &c->moment->kept[c->product->pack];
   for (int r = 0; r < rank; r++) {
-    now.from[r] = number(c->at, c->product->slab[r].lo);
-    now.to[r] = number(c->at, c->product->slab[r].hi);
+    now.begin[r] = number(c->moment, c->product->slab[r].lo);
+    now.end[r] = number(c->moment, c->product->slab[r].hi);
   }
-  bool same = kept->any && !memcmp(kept->from, now.from, sizeof now.from) &&
-              !memcmp(kept->to, now.to, sizeof now.to);
+  bool same = kept->valid && !memcmp(kept->begin, now.begin, sizeof now.begin) &&
+              !memcmp(kept->end, now.end, sizeof now.end);
   *kept = now;
   return same;
 }
@@ -134,12 +134,12 @@ static void slab(counter *c) {
   int64_t words = 1;
   if (p->keep_slab && holds_box(c, z->rank)) return;
   for (int r = 0; r < z->rank; r++) {
-    int64_t lo = number(c->at, p->slab[r].lo), hi = number(c->at, p->slab[r].hi);
+    int64_t lo = number(c->moment, p->slab[r].lo), hi = number(c->moment, p->slab[r].hi);
     lo = lo > z->lo[r] ? lo : z->lo[r];
     hi = hi < z->lo[r] + z->extent[r] ? hi : z->lo[r] + z->extent[r];
     words *= hi > lo ? (hi - lo + p->slab_by[r] - 1) / p->slab_by[r] : 0;
   }
-  c->at->count[p->pack].copied += words;
+  c->moment->count[p->pack].copied += words;
 }
 
 static bool moves(const counter *c, int read, int dim) {
@@ -158,7 +158,7 @@ static void transposed(counter *c) {
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
   if (!still_holds(c, p->pairs.transposed, 0, p->a, 0, 0))
-    c->at->count[p->pairs.transposed].copied += words;
+    c->moment->count[p->pairs.transposed].copied += words;
 }
 
 void *cpu_count_packs(const ir_program *p, ir_count *count) {
@@ -166,11 +166,11 @@ void *cpu_count_packs(const ir_program *p, ir_count *count) {
   size_t slots = 0;
   for (int i = 0; i < p->n_notes; i++) {
     const cpu_product *of = cpu_pack_at(p, i)->product;
-    if (!cpu_packs_first(of)) continue;
+    if (!cpu_packs_before_body(of)) continue;
     const tf_tensor *z =
         &wl->tensors[wl->ops[cpu_pack_at(p, i)->op].reads[cpu_packed_read(of)].tensor];
     count[cpu_panels_of(of)].copied +=
-        of->way == CPU_SPARSE ? of->sparse.values : tf_tensor_words(z);
+        of->kind == CPU_SPARSE ? of->sparse.values : tf_tensor_words(z);
   }
   for (int i = 0; i < p->n_buffers; i++)
     slots += (size_t)p->buffers[i].slots;
@@ -180,12 +180,12 @@ void *cpu_count_packs(const ir_program *p, ir_count *count) {
 void cpu_count_copies(void *run, const ir_program *p, const int64_t *var, ir_count *count,
                       const ir_stmt *nest) {
   const moment at = {p, var, count, run};
-  counter c = {.at = &at,
+  counter c = {.moment = &at,
                .nest = nest,
                .op = &p->tree->workload->ops[nest->op],
                .product = cpu_of(nest)->product};
   if (!c.product) return;
-  const bool pairs = c.product->way == CPU_PAIRS;
+  const bool pairs = c.product->kind == CPU_PAIRS;
   if (pairs && c.product->pairs.transposed >= 0) transposed(&c);
   if (c.product->slab)
     slab(&c);

@@ -1,4 +1,4 @@
-/* What is noted of a statement, as text. */
+/* Text of what is noted of a statement, for dumps of programs. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/note/note.h"
@@ -34,7 +34,7 @@ static const char *const prefetched_next[] = {
 
 /* Prints rows, lanes and reduced dims, and the panels of channels. */
 static void sides(const dump *d, const tf_op *op, const cpu_product *p) {
-  const bool channels = p->way == CPU_CHANNELS, joined = channels && p->channels.joined;
+  const bool channels = p->kind == CPU_CHANNELS, joined = channels && p->channels.joined;
   if (p->m < 0)
     fputs("product: one row", d->out);
   else
@@ -55,7 +55,7 @@ static void slab(const dump *d, const tf_op *op, const cpu_product *p) {
           pads(d, op, read) ? " with its borders" : "",
           p->keep_slab ? " until its box changes" : "");
   for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[read].tensor].rank; r++)
-    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", cpu_slab_places(p, r));
+    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", cpu_slab_extent(p, r));
 }
 
 /* Prints the product's dims, then its packed operands and their layout. */
@@ -64,18 +64,18 @@ static void dump_product(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   sides(d, op, p);
   if (p->slab) slab(d, op, p);
-  if (p->way == CPU_FEW)
+  if (p->kind == CPU_SKINNY)
     fprintf(d->out, "%s, %s where it stands", p->m < 0 ? "" : ", few rows", read_name(d, op, p->b));
-  if (p->way == CPU_PAIRS) {
-    if (!p->slab && p->pack >= 0 && p->pairs.places)
+  if (p->kind == CPU_PAIRS) {
+    if (!p->slab && p->pack >= 0 && p->pairs.slots_along)
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
               d->p->buffers[p->pack].slots);
     else if (p->pairs.steps)
       fprintf(d->out, ", %s passing by in panels of %" PRId64 " x %" PRId64, read_name(d, op, p->b),
-              p->pairs.wide, p->pairs.steps * p->kernel->group);
+              p->pairs.pitch, p->pairs.steps * p->kernel->group);
     else if (!p->slab && p->pack >= 0)
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b),
-              p->pairs.keep ? " until its box changes" : "");
+              p->pairs.keep_pack ? " until its box changes" : "");
     if (p->pairs.transposed >= 0) fprintf(d->out, ", %s transposed once", read_name(d, op, p->a));
     if (p->pairs.copy >= 0 && !cpu_of(s)->copied) {
       fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
@@ -84,13 +84,13 @@ static void dump_product(const dump *d, const ir_stmt *s) {
     }
     if (p->pairs.merged) fputs(", its rows as one", d->out);
   }
-  if (p->way == CPU_SPARSE && p->sparse.block)
+  if (p->kind == CPU_SPARSE && p->sparse.block)
     fprintf(d->out, ", blocks of %d x %d of %s packed, in parts of %" PRId64, p->sparse.block,
-            p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
-  else if (p->way == CPU_SPARSE)
-    fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.n,
-            p->sparse.of, read_name(d, op, p->a), p->sparse.deep);
-  if (cpu_of(s)->rounds_for) fputs(", sums leave it rounded", d->out);
+            p->sparse.block_length, read_name(d, op, p->a), p->sparse.deep);
+  else if (p->kind == CPU_SPARSE)
+    fprintf(d->out, ", %d of every %d of %s packed, in parts of %" PRId64, p->sparse.nonzeros,
+            p->sparse.block_length, read_name(d, op, p->a), p->sparse.deep);
+  if (cpu_of(s)->rounded_for) fputs(", sums leave it rounded", d->out);
   if (cpu_of(s)->map) fprintf(d->out, ", sums leave it as %s", d->wl->ops[cpu_of(s)->map->op].name);
 }
 
@@ -111,13 +111,13 @@ static void nest(const dump *d, const ir_stmt *s, int in) {
   const cpu_note *n = cpu_of(s);
   if (n->product) fprintf(d->out, "\n%*s", in, ""), dump_product(d, s), prefetches(d, s);
   if (n->window) fprintf(d->out, ", a window of %d", n->window->taps), prefetches(d, s);
-  if (n->done) fputs(n->map_of ? ", by the product before" : ", by the window before", d->out);
+  if (n->fused) fputs(n->map_of ? ", by the product before" : ", by the window before", d->out);
 }
 
 void cpu_dump(FILE *out, const ir_program *p, const ir_stmt *s, int in) {
   const dump d = {out, p, p->tree->workload};
   if (s->kind == IR_NEST) nest(&d, s, in);
-  if (s->kind == IR_TOGETHER && cpu_of(s)->ahead)
+  if (s->kind == IR_TOGETHER && cpu_of(s)->overlapped)
     fputs(", a tile of rows ahead of the product behind", out);
-  if (s->kind == IR_SAVE && cpu_of(s)->done) fputs(", as it leaves the product", out);
+  if (s->kind == IR_SAVE && cpu_of(s)->fused) fputs(", as it leaves the product", out);
 }

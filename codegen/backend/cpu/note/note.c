@@ -21,7 +21,7 @@ cpu_note *cpu_edit(const ir_program *p, ir_stmt *s) {
   return n;
 }
 
-int64_t cpu_rows_apart(const tf_workload *wl, const tf_op *op, int k) {
+int64_t cpu_output_pitch(const tf_workload *wl, const tf_op *op, int k) {
   int64_t words = wl->tensors[op->out].n_consumers ? 0 : 1;
   for (int i = k + 1; i < op->n_out_dims; i++)
     words *= wl->dims[op->dims[i]].extent;
@@ -36,11 +36,11 @@ bool cpu_is_group(const tf_workload *wl, const tf_op *op, const cpu_product *p, 
 
 int cpu_box_dim(const tf_op *op, const ir_stmt *s, int read, int r) {
   int found = -1;
-  if (read < 0) return cpu_is_of_box(s, r) ? r : -1;
+  if (read < 0) return cpu_spans_box(s, r) ? r : -1;
   const tf_index *ix = &op->reads[read].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_dims; k++)
-      if (op->dims[k] == ix->terms[t].dim && cpu_is_of_box(s, k))
+      if (op->dims[k] == ix->terms[t].dim && cpu_spans_box(s, k))
         found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
   return found;
 }

@@ -1,5 +1,6 @@
-/* How much of a statement runs where a mask leaves out steps: its values are computed for steps of
- * the loops around on which they depend, all of them or, of many, some at equal distances. */
+/* The share of a statement's points that masks leave. It is found by computing the values on which
+ * its ranges depend for the steps of the surrounding loops: for all of them, or for a sample at
+ * equal distances. */
 #include "codegen/backend/cpu/note/share.h"
 
 #include <math.h>
@@ -7,13 +8,13 @@
 enum { MOST_STEPS = 64, MOST_SETTINGS = 1024 };
 
 typedef struct {
-  const cpu_path *at;
+  const cpu_path *path;
   const ir_range *r; /* [n] */
   int n;
   bool *needed; /* [path] */
   double settings, shares;
-  int64_t most; /* steps of a loop that are looked at */
-  bool unknown; /* some value is known only to a run */
+  int64_t most; /* steps of a loop that are sampled */
+  bool unknown; /* some value is known at run time only */
 } sum;
 
 static int64_t atom(const cpu_path *at, ir_atom a) {
@@ -35,9 +36,9 @@ static int64_t value(const cpu_path *at, const ir_expr *e) {
   return v;
 }
 
-/* Marks what the ranges need: from the innermost statement out. */
+/* Marks the values and loops on which the ranges depend, from the innermost out. */
 static void find_needed(sum *s) {
-  const cpu_path *at = s->at;
+  const cpu_path *at = s->path;
   for (int v = 0; v < at->p->n_vars; v++)
     at->var[v] = 0;
   for (int i = 0; i < s->n; i++) {
@@ -54,28 +55,28 @@ static void find_needed(sum *s) {
   }
 }
 
-/* The longest of the ranges, as a share of what it can have; of a guard, whether it has any. */
+/* The longest of the ranges, as a share of its maximum; of a guard: 1 if any has points, else 0. */
 static double share_here(const sum *s, bool guard) {
   double share = 0;
   for (int i = 0; i < s->n; i++) {
-    const double n = (double)(atom(s->at, s->r[i].hi) - atom(s->at, s->r[i].lo));
+    const double n = (double)(atom(s->path, s->r[i].hi) - atom(s->path, s->r[i].lo));
     if (n > 0) share = fmax(share, guard ? 1 : n / (double)s->r[i].most);
   }
   return share;
 }
 
-static void settle(sum *s, int from, bool guard) {
-  for (int i = from; i < s->at->n; i++) {
-    const ir_stmt *x = s->at->s[i];
+static void sum_shares(sum *s, int from, bool guard) {
+  for (int i = from; i < s->path->n; i++) {
+    const ir_stmt *x = s->path->s[i];
     if (!s->needed[i]) continue;
     if (x->kind == IR_LET) {
-      s->at->var[x->let.var] = value(s->at, &x->let.expr);
+      s->path->var[x->let.var] = value(s->path, &x->let.expr);
       continue;
     }
     const int64_t n = x->loop.trip < s->most ? x->loop.trip : s->most;
     for (int64_t k = 0; k < n; k++) {
-      s->at->var[x->loop.var] = n > 1 ? k * (x->loop.trip - 1) / (n - 1) : 0;
-      settle(s, i + 1, guard);
+      s->path->var[x->loop.var] = n > 1 ? k * (x->loop.trip - 1) / (n - 1) : 0;
+      sum_shares(s, i + 1, guard);
     }
     return;
   }
@@ -83,7 +84,7 @@ static void settle(sum *s, int from, bool guard) {
 }
 
 static double share(const cpu_path *at, const ir_range *r, int n, bool guard) {
-  sum s = {.at = at, .r = r, .n = n, .most = MOST_STEPS};
+  sum s = {.path = at, .r = r, .n = n, .most = MOST_STEPS};
   s.needed = TF_ARRAY(at->p->arena, bool, (size_t)at->n + 1);
   if (!s.needed) return 1;
   find_needed(&s);
@@ -93,7 +94,7 @@ static double share(const cpu_path *at, const ir_range *r, int n, bool guard) {
     loops += s.needed[i] && at->s[i]->kind == IR_FOR && at->s[i]->loop.trip > 1;
   while (s.most > 2 && pow((double)s.most, loops) > MOST_SETTINGS)
     s.most /= 2;
-  settle(&s, 0, guard);
+  sum_shares(&s, 0, guard);
   return s.settings > 0 ? s.shares / s.settings : 1;
 }
 

@@ -1,4 +1,4 @@
-/* How the reads of a window sum are addressed. */
+/* How the reads of a sum over a window are addressed. */
 #include "codegen/backend/cpu/note/window.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ cpu_at cpu_window_first(const tf_workload *wl, const ir_stmt *s, int i, cpu_at a
   return at;
 }
 
-/* Equal for equal places of read i, and else as good as never. */
+/* A key of the element that read i accesses at the place: the same for the same element, and
+ * practically never for others. */
 static uint64_t place_of(const tf_workload *wl, const ir_stmt *s, int i, cpu_at at) {
   uint64_t place = 0;
   for (int r = 0; r < wl->tensors[op_of(wl, s)->reads[i].tensor].rank; r++)
@@ -127,10 +128,10 @@ int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
   return row;
 }
 
-/* ---- what is chosen beyond borders ---------------------------------------------------------- */
+/* ---- values chosen beyond borders ----------------------------------------------------------- */
 
-/* By how much a step of the dim moves expression i, a sum of dims times numbers; dim -1: what it is
- * where all are 0. */
+/* The coefficient of the dim in expression i, if that is a sum of dims times numbers; dim -1: its
+ * constant. */
 static bool moves_by(const tf_op *op, int i, int dim, double *by) {
   const tf_expr *e = &op->expr[i];
   double a, b;
@@ -171,7 +172,8 @@ static bool is_number(const tf_op *op, int i, double *number) {
   return e->what == TF_X_NUMBER;
 }
 
-/* Notes the border that "number <= expression", or the other way round, is; false: it is none. */
+/* Records the border that "number <= expression" (or the reverse, `low`) tests; false: it tests
+ * none. */
 static bool note_border(borders *b, double number, int i, bool low) {
   const tf_tensor *z = &b->wl->tensors[b->ref->tensor];
   double at, by;
@@ -190,7 +192,7 @@ static bool note_border(borders *b, double number, int i, bool low) {
   return false;
 }
 
-/* Whether the condition says that some borders are kept, and nothing else. */
+/* Whether the condition tests borders of the tensor and nothing else, all of which must be kept. */
 static bool keeps_borders(borders *b, int i) {
   const tf_expr *e = &b->op->expr[i];
   double x, y;
@@ -205,7 +207,7 @@ static bool keeps_borders(borders *b, int i) {
                  : false;
 }
 
-/* Whether the read goes beyond no border that the condition does not name. */
+/* Whether the condition names every border that the read can cross. */
 static bool names_all(const borders *b) {
   const tf_tensor *z = &b->wl->tensors[b->ref->tensor];
   bool all = z->rank <= 64;

@@ -1,6 +1,6 @@
-/* Blocked layouts of intermediates between products whose lanes run along channels: channels
- * innermost, in blocks as wide as the producer's panels.  Tiles are then stored without
- * transposition, and readers broadcast elements from any address. */
+/* Blocked layouts of intermediates between products with lanes along channels: channels innermost,
+ * in blocks as wide as the producer's panels. Tiles are then stored without transposition, and
+ * readers broadcast elements from any address anyhow. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 typedef struct {
@@ -18,7 +18,7 @@ static bool begins_block(const ir_range *r, int64_t block) {
 
 static void makes(blocks *b, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  b->ok &= p && p->way == CPU_CHANNELS &&
+  b->ok &= p && p->kind == CPU_CHANNELS &&
            (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
            begins_block(&s->range[p->n], p->channels.panel);
   if (!b->ok) return;
@@ -26,12 +26,13 @@ static void makes(blocks *b, const ir_stmt *s) {
   b->rank = p->n;
 }
 
-/* Elements must be read in place, and blocks be along one reduced dim.  Producers come first. */
+/* Requires that elements are read in place, and that blocks run along one reduced dim. Producers
+ * are visited before their readers. */
 static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const cpu_product *p = cpu_of(s)->product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->way == CPU_CHANNELS && read == p->a && !p->slab &&
+  b->ok &= b->block && p && p->kind == CPU_CHANNELS && read == p->a && !p->slab &&
            ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;
@@ -71,9 +72,8 @@ static bool stands_alone(const ir_program *p, int buffer) {
   return alone;
 }
 
-/* What is larger than the close memory is faster row by row, as a new block means a new line for
- * each element of a tile at once (measured with a second-level cache of 1 MiB on conv-chain C4,
- * 200,000 words: 2 % slower; on C7, 3,600: 3 % faster). */
+/* Tensors larger than the close memory keep rows: a block brings a new line for each element of a
+ * tile at once. */
 void lower_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];

@@ -1,5 +1,5 @@
-/* Products whose lanes run along channels, with the output's rows down the tile: where the mapping
- * spreads channels over the units. */
+/* Products with lanes along channels and the output's rows down the tile, where the mapping spreads
+ * channels over the units. */
 #include <math.h>
 
 #include "codegen/backend/cpu/pass/cost.h"
@@ -12,7 +12,7 @@ enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* Reduced points of the nest, in groups of the kernel. */
+/* Settings of the reduced dims, in groups of the kernel. */
 static double depth_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   double k = 1;
@@ -21,18 +21,18 @@ static double depth_of(const lowering *w, const ir_stmt *nest, const cpu_product
   return k;
 }
 
-/* The best panel width for that many rows. */
+/* The panel width of least cost for the nest's rows. */
 static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const tf_core *core = &w->plan->arch->core;
   const int64_t n = nest->range[p->n].most, row = nest->range[p->m].most,
                 joined = p->channels.joined ? nest->range[p->m - 1].most : 1;
-  const bool part =
-      n < w->plan->wl->dims[op->dims[p->n]].extent; /* the columns must end with a panel */
+  const bool part = n < w->plan->wl->dims[op->dims[p->n]]
+                            .extent; /* each nest has a part of n, which must end with a panel */
   const tf_transposed transposed = {
       t->registers, t->lanes,           row,
-      row * joined, parts(n, t->lanes), cpu_rows_apart(w->plan->wl, op, p->n)};
+      row * joined, parts(n, t->lanes), cpu_output_pitch(w->plan->wl, op, p->n)};
   const int chosen = tf_micro_across(&t->choices);
   const double all = depth_of(w, nest, p), depth = all / ceil(all / TF_MICRO_PART);
   double least = INFINITY;
@@ -48,9 +48,9 @@ static int panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p
   return best * t->lanes;
 }
 
-/* Whether rows are so short that a tile has room for two, and so few in the nest that each tile can
- * be printed separately. */
-static bool joins(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
+/* Whether rows are joined in pairs: they are so short that a tile has room for two, and so few in
+ * the nest that a tile can be printed for each pair. */
+static bool joins_rows(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
@@ -95,8 +95,8 @@ static bool rows_of(const lowering *w, const tf_op *op, cpu_product *p) {
   return p->channels.row_step > 0;
 }
 
-/* Whether the op's dim k is more of a dim of channels than `than`: over more units, or as many and
- * longer. */
+/* Whether the op's dim k suits lanes better than dim `than`: it is spread over more units, or over
+ * as many and is longer. */
 static bool is_wider(const lowering *w, int o, int k, int than) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t a = over_units(w, o, op->dims[k]), b = over_units(w, o, op->dims[than]);
@@ -108,21 +108,18 @@ static int64_t extent_of(const lowering *w, const tf_op *op, int k) {
   return w->plan->wl->dims[op->dims[k]].extent;
 }
 
-/* Whether a row fills at most half of a vector, and channels, though few, about as much of it: they
- * need no parts of rows (measured on depthwise convolutions of 6 channels each, one core of a Zen
- * 5: rows of 7 took 1.6 and 1.8 times as long as channels, rows of 14 0.97 and 1.05, rows of 28
- * 0.78). */
-static bool is_short(const lowering *w, const tf_op *op, const cpu_product *p) {
+/* Whether a row fills at most half of a vector, while the channels, though few, fill about as much
+ * of one: channels then need no partial vectors along each row. */
+static bool rows_are_short(const lowering *w, const tf_op *op, const cpu_product *p) {
   const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n);
   return 2 * row <= w->p->machine.lanes && 4 * channels >= 3 * row;
 }
 
-/* Whether the kernel multiplies groups, which along rows would be laid out anew for each place of a
- * window: of integers they are (measured on Zen 5 with 1 to 13 channels: 5 to 9 times as long),
- * bfloat16 is widened and multiplied word by word (product.c); so channels are taken where that
- * makes fewer vectors, though they fill theirs less.  (17 convolutions of 2 to 13 channels of
- * bfloat16: rows took 0.64 to 1.1 times as long where they make fewer, else 1.7 to 2 times.) */
-static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p) {
+/* Whether lanes along channels make better use of a kernel of groups. Along rows, groups would have
+ * to be packed anew for each position of a window: integers are, which is slow; bfloat16 is widened
+ * and multiplied element by element instead (product.c), so that channels win if they need fewer
+ * vectors, even with idle lanes. */
+static bool groups_favour_channels(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *a = &op->reads[p->a];
   const int64_t n = extent_of(w, op, p->n), m = extent_of(w, op, p->m), lanes = w->p->machine.lanes;
   if (p->kernel->group == 1 || !lower_has_windows(w->plan->wl, a)) return false;
@@ -131,12 +128,10 @@ static bool groups_gain(const lowering *w, const tf_op *op, const cpu_product *p
              (double)p->kernel->group * (double)n * (double)parts(m, lanes);
 }
 
-/* Whether b is weights of 1 x 1 windows, and rows of a, of more than a vector, begin within cache
- * lines: vectors along them stand in two lines each, and weights are read in short rows.  (Layers
- * of ResNet-50 in the network, Zen 5, along rows and along channels: 256 to 1024 channels at 14 x
- * 14 0.60 and 0.46 ms, 1024 to 512 1.09 and 0.84, 512 to 2048 at 7 x 7 0.74 and 0.50, 2048 to 512
- * 0.65 and 0.43.) */
-static bool is_torn(const lowering *w, const tf_op *op, const cpu_product *p) {
+/* Whether b is weights of 1 x 1 windows, and rows of a, longer than a vector, do not begin with
+ * cache lines: along rows, each vector would straddle two lines, and weights would be read in short
+ * pieces. */
+static bool rows_straddle_lines(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_tensor *b = &w->plan->wl->tensors[op->reads[p->b].tensor],
                   *a = &w->plan->wl->tensors[op->reads[p->a].tensor];
   const int64_t lanes = w->p->machine.lanes;
@@ -146,8 +141,8 @@ static bool is_torn(const lowering *w, const tf_op *op, const cpu_product *p) {
          a->extent[a->rank - 1] * (int64_t)sizeof(float) % lower_line_bytes(w->plan->arch) != 0;
 }
 
-/* One of the output's dims in b alone, if lanes shall run along it; all reduced dims must be in b,
- * too. */
+/* Finds a dim of the output that moves b alone for the lanes, if they shall run along channels; all
+ * reduced dims must move b, too. */
 static bool channels_of(const lowering *w, int o, cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[o];
   p->n = -1;
@@ -160,11 +155,12 @@ static bool channels_of(const lowering *w, int o, cpu_product *p) {
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_LANES];
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
   return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) ||
-         is_short(w, op, p) || groups_gain(w, op, p) || is_torn(w, op, p);
+         rows_are_short(w, op, p) || groups_favour_channels(w, op, p) ||
+         rows_straddle_lines(w, op, p);
 }
 
-/* Whether the nest's part of b is contiguous in each panel: all reduced dims but the outermost are
- * whole, and n begins with a panel.  *places: the most settings of the reduced dims. */
+/* Whether the nest's part of b is contiguous in each panel: n begins with a panel, and all reduced
+ * dims but the outermost are whole. *places: the most settings of the reduced dims. */
 static bool in_panels(const lowering *w, const ir_stmt *nest, const cpu_product *p,
                       int64_t *places) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -180,7 +176,7 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const cpu_product 
          (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->channels.panel == 0);
 }
 
-/* Elements of the op's k-th dim that stand side by side. */
+/* Elements of the op's k-th dim that lie side by side in a group. */
 static int group_along(const cpu_product *p, int k) {
   return k == p->channels.groups ? p->kernel->group : 1;
 }
@@ -212,10 +208,9 @@ static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t
   return true;
 }
 
-/* Whether an argument's elements are read so seldom (about once for each panel and window
- * position), and in rows so long, that copying does not pay.  With a stride it does: each use would
- * touch lines of which a part is skipped (ResNet-50's three layers of 1 x 1 with stride 2: copied
- * 1.02, 1.11 and 1.65 times as fast). */
+/* Whether copying an argument does not pay: its elements are read about once for each panel and
+ * window position, in rows longer than a cache line. With a stride a copy pays, as it drops the
+ * part of each line that is skipped. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_ROWS];
@@ -227,8 +222,8 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *
          (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
-/* Reads a in place, if it has no borders and is close or seldom read; otherwise packs its box with
- * borders, and always where the kernel wants groups. */
+/* Reads a in place if it has no borders and is cached or rarely read; otherwise, and always where
+ * the kernel wants groups, packs its box with borders. */
 static void add_rows(lowering *w, const ir_stmt *nest, cpu_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
@@ -241,7 +236,7 @@ static void add_rows(lowering *w, const ir_stmt *nest, cpu_product *p) {
   p->keep_slab = z->producer < 0;
 }
 
-/* Whether the kernel broadcasts float32, or groups of shorter types, to all lanes. */
+/* Whether the kernel broadcasts elements of float32, or groups of shorter types, to all lanes. */
 static bool broadcasts(const ir_kernel *k, int lanes) {
   return k->m_round == 1 && (k->group == 1 ? k->a == IR_F32 : k->n_round == lanes);
 }
@@ -251,8 +246,7 @@ static bool stores_sums(const lowering *w, const tf_op *op, const ir_kernel *k) 
   return w->p->buffers[w->p->buffer_of[op->out]].type == k->c;
 }
 
-/* Whether all of the range consists of whole groups, or is the whole dim, whose last group is
- * filled up. */
+/* Whether the range consists of whole groups, or is the whole dim, whose last group is padded. */
 static bool has_groups(const lowering *w, const ir_range *r, int dim, int group) {
   const bool begins = r->lo.var < 0 ? r->lo.off % group == 0 : r->exact && r->most % group == 0;
   return begins && r->exact && (r->most % group == 0 || r->most == w->plan->wl->dims[dim].extent);
@@ -278,9 +272,10 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   return p->kernel->group == 1 || p->channels.groups;
 }
 
-/* Whether rows of integers fill the lanes, are read at one position alone, and have few channels,
- * or sums in rows that share places of the first cache: along them, they need no copy, and sums are
- * not transposed, which then takes as long as multiplying (FEW: arch-specs/cores/fitted.csv). */
+/* Whether lanes along the rows of an integer product are faster than along channels: rows fill the
+ * lanes, each element is read at one position alone, and there are few channels, or rows of the
+ * output so far apart that they conflict in the first cache. Then no copy is needed, and sums are
+ * not transposed, which would take as long as multiplying (FEW: arch-specs/cores/fitted.csv). */
 static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   enum { FEW = 64 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -291,18 +286,19 @@ static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_pr
                              m,
                              m,
                              parts(nest->range[p->n].most, t->lanes),
-                             cpu_rows_apart(w->plan->wl, op, p->n)};
+                             cpu_output_pitch(w->plan->wl, op, p->n)};
   bool fill = p->kernel->c == IR_I32 && !t->choices.at[TF_CHOICE_LANES] && m >= t->lanes;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     fill = fill && (k == p->channels.groups || w->plan->wl->dims[op->dims[k]].extent == 1);
-  return fill && ((double)p->kernel->group * depth_of(w, nest, p) <= FEW ||
-                  tf_cost_torn(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
+  return fill &&
+         ((double)p->kernel->group * depth_of(w, nest, p) <= FEW ||
+          tf_cost_split_lines(&w->plan->arch->core, &row, panel_of(w, nest, p) / t->lanes) > 0);
 }
 
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
-  cpu_product p = {.way = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
+  cpu_product p = {.kind = CPU_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
   if (!t->lanes || !broadcasts(p.kernel, t->lanes) || !stores_sums(w, op, p.kernel)) return false;
   p.m = op->n_out_dims - 1;
@@ -314,7 +310,7 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   if (w->plan->wl->tensors[op->reads[p.b].tensor].producer >= 0 || !rows_of(w, op, &p) ||
       !channels_of(w, nest->op, &p))
     return false;
-  p.kernel = lower_suited(w, op, p.a, product->kernel);
+  p.kernel = lower_exact_kernel(w, op, p.a, product->kernel);
   if (!groups_of(w, nest, &p)) {
     p.kernel = product->kernel;
     if (!groups_of(w, nest, &p)) return false;
@@ -322,11 +318,11 @@ bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *product) {
   if (rows_fill_lanes(w, nest, &p)) return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->other) return false;
-  p.channels.joined = joins(w, nest, &p);
+  p.channels.joined = joins_rows(w, nest, &p);
   p.channels.panel = panel_of(w, nest, &p);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
-  lower_inside(w, nest, &p);
+  lower_skip_padding(w, nest, &p);
   *product = p;
   return true;
 }

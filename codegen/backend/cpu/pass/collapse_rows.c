@@ -1,6 +1,6 @@
-/* Rows of an image that are contiguous: if a product covers whole rows of its output and of b,
- * without gaps between them, all rows of a nest are treated as one.  Panels are then full where
- * rows of 7, 14 or 28 would each leave lanes idle. */
+/* Merges contiguous rows of an image: if a product covers whole rows of its output and of b without
+ * gaps between them, all rows of a nest are treated as one. Panels are then full, where rows of 7,
+ * 14 or 28 would each leave lanes idle. */
 #include "codegen/backend/cpu/pass/pass.h"
 
 static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {
@@ -23,9 +23,9 @@ static bool can_merge(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int above = p->n - 1;
-  if (p->way != CPU_PAIRS || p->pack >= 0 || above < 0 || above == p->m ||
-      cpu_of(s)->n_prefetches || cpu_of(s)->prefetched || cpu_of(s)->rows ||
-      cpu_of(s)->rounds_for || cpu_of(s)->map || cpu_of(s)->copied)
+  if (p->kind != CPU_PAIRS || p->pack >= 0 || above < 0 || above == p->m ||
+      cpu_of(s)->n_prefetches || cpu_of(s)->prefetched || cpu_of(s)->producer ||
+      cpu_of(s)->rounded_for || cpu_of(s)->map || cpu_of(s)->copied)
     return false;
   const tf_tensor *a = &w->plan->wl->tensors[op->reads[p->a].tensor],
                   *b = &w->plan->wl->tensors[op->reads[p->b].tensor];

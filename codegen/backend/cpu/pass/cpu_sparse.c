@@ -1,14 +1,14 @@
-/* Recognises products whose mapping skips the zeros of an operand that has n of every m elements
- * along the sum, or whole blocks of zeros. */
+/* Recognises products whose mapping skips the zeros of an operand that is structured sparse: n of
+ * every m elements along the sum, or whole blocks. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/sparse/sparse.h"
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* The reads of op o whose zeros leave out its points: where a rule of its unit names them, or one
- * of the memory that serves it an operand; streamed ops run as if there were no rules. */
-static uint64_t skipped(const lowering *w, int o) {
+/* The reads of op o whose zeros skip its points: where a sparsity rule of its unit names them, or
+ * one of the memory that serves the unit an operand. Streamed ops run as if there were no rules. */
+static uint64_t skipping_reads(const lowering *w, int o) {
   const tf_plan *p = w->plan;
   if (!p->sparse || p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return 0;
   uint64_t on = tf_sparse_on(p->sparse, &p->arch->units[p->unit[o]].skipping, o, -1);
@@ -19,17 +19,16 @@ static uint64_t skipped(const lowering *w, int o) {
   return on;
 }
 
-/* The position among the op's dims of the one that alone moves rank r of the read; -1: it is not
- * one, by ones from 0.
- */
+/* The position among the op's dims of the one that alone moves rank r of the read, by one element a
+ * step; -1: there is none. */
 static int dim_at(const tf_op *op, const tf_ref *ref, int r) {
   for (int k = 0; k < op->n_dims; k++)
     if (lower_is_dim(&ref->index[r], op->dims[k])) return k;
   return -1;
 }
 
-/* Whether a is an argument of two ranks, which rows and the sum alone move, with n of every m along
- * the sum, or blocks that are zero together. */
+/* Whether a is an argument of two ranks, moved by m and k alone, whose zeros have the pattern n of
+ * m along k, or form blocks. */
 static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const tf_tensor *a = &w->plan->wl->tensors[ref->tensor];
@@ -40,8 +39,8 @@ static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
   const int along = blocks ? dim_at(op, ref, 0) < op->n_out_dims : d->rank;
   p->k = dim_at(op, ref, along);
   p->m = dim_at(op, ref, 1 - along);
-  p->sparse.n = (int)(blocks ? d->tile[along] : d->n),
-  p->sparse.of = (int)(blocks ? d->tile[along] : d->m);
+  p->sparse.nonzeros = (int)(blocks ? d->tile[along] : d->n),
+  p->sparse.block_length = (int)(blocks ? d->tile[along] : d->m);
   p->sparse.block = blocks ? (int)d->tile[1 - along] : 0;
   p->sparse.share = d->share;
   return p->k >= op->n_out_dims && p->m >= 0 && p->m < op->n_out_dims &&
@@ -50,14 +49,14 @@ static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
          a->lo[0] == 0 && a->lo[1] == 0;
 }
 
-/* Whether nests have whole rows of blocks. */
+/* Whether nests consist of whole rows of blocks. */
 static bool has_blocks(const lowering *w, const ir_range *m, int rows) {
   const bool whole = m->lo.var < 0 && m->lo.off == 0;
   return m->exact && m->most % rows == 0 && (whole || lower_span_of(w, m->lo).of % rows == 0);
 }
 
-/* Whether rows of b, for each element of the sum, are where they stand, and those of the output
- * beside them. */
+/* Whether b has a contiguous row for each element of the sum, read in place, and the output has
+ * contiguous rows, too. */
 static bool has_rows(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const tf_tensor *b = &w->plan->wl->tensors[ref->tensor];
@@ -78,9 +77,9 @@ static bool are_floats(const lowering *w, const tf_op *op) {
   return all;
 }
 
-/* How deep parts of k are: so that b's columns of a tile stay in the first cache while all rows use
- * them, beside the rest; and so that each nest begins with one.  0: there is no such. */
-static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
+/* The depth of parts of k: b's columns of a tile, with what else the tile uses, stay in the first
+ * cache while all rows use them; and each nest begins with a part. 0: there is no such depth. */
+static int64_t part_depth(const lowering *w, const ir_range *k, int64_t of, int64_t wide) {
   const double stays = w->plan->arch->core.l1_resident / (double)sizeof(float);
   const int64_t most = (int64_t)stays / wide < TF_MICRO_RUN ? (int64_t)stays / wide : TF_MICRO_RUN;
   const bool first = k->lo.var < 0 && k->lo.off == 0;
@@ -91,10 +90,10 @@ static int64_t depth(const lowering *w, const ir_range *k, int64_t of, int64_t w
   return k->exact && k->most % deep == 0 && lower_span_of(w, k->lo).of % k->most == 0 ? deep : 0;
 }
 
-/* Tiles as wide as registers hold, of nearly equal width; and as many rows as keep the
- * multiply-adds from waiting for each other: a load of a's element and one of its place for as many
- * of b's as the tile is wide. */
-static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+/* Chooses the tile: as wide as registers allow, with tiles of nearly equal width; and enough rows
+ * that multiply-adds need not wait for each other. Each element of a costs a load of its value and
+ * one of its position. */
+static void choose_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { WIDE = 8, NARROW = 6, MANY = 32, ROWS = 4 };
   const ir_machine *t = &w->p->machine;
   const int64_t most = t->registers >= MANY ? WIDE : NARROW,
@@ -104,9 +103,10 @@ static void shape(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   if (p->sparse.rows > ROWS) p->sparse.rows = ROWS;
 }
 
-/* The same of blocks, whose rows share what is loaded of b: as many sums as registers hold, beside
- * a row of b and an element of a; rows that divide a block's; the most multiply-adds a load. */
-static void shape_blocks(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+/* Chooses the tile for blocks, whose rows share loads of b: the most multiply-adds per load of
+ * those that fit in the registers beside a row of b and an element of a, with rows that divide a
+ * block's. */
+static void choose_block_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t vectors = parts(nest->range[p->n].most, w->p->machine.lanes);
   double best = 0;
   for (int across = 1; across <= vectors && across <= 8; across++)
@@ -127,14 +127,14 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
                 all = parts(wl->dims[op->dims[p->k]].extent, p->sparse.deep);
   const char *name = wl->tensors[op->reads[p->a].tensor].name,
              *id = w->p->tensor_id[op->reads[p->a].tensor];
-  p->sparse.each = p->sparse.deep / p->sparse.of * p->sparse.n;
-  if (rows > WORDS_MOST / all / p->sparse.each) return false;
-  p->sparse.values = rows * all * p->sparse.each;
+  p->sparse.row_values = p->sparse.deep / p->sparse.block_length * p->sparse.nonzeros;
+  if (rows > WORDS_MOST / all / p->sparse.row_values) return false;
+  p->sparse.values = rows * all * p->sparse.row_values;
   p->sparse.starts = p->sparse.block ? rows / p->sparse.block * all + 1 : 0;
   p->sparse.panels = lower_scratch(w, IR_F32, cpu_sparse_words(p), name, id);
   w->p->buffers[p->sparse.panels].space = 0;
   w->p->buffers[p->sparse.panels].role = IR_PANELS;
-  p->sparse.room =
+  p->sparse.part_buffer =
       lower_scratch(w, IR_F32, p->sparse.deep * p->sparse.across * w->p->machine.lanes, name, id);
   return true;
 }
@@ -142,12 +142,12 @@ static bool add_panels(lowering *w, const tf_op *op, cpu_product *p) {
 bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
-  const uint64_t on = skipped(w, nest->op);
+  const uint64_t on = skipping_reads(w, nest->op);
   if (!on || op->n_dims != op->n_out_dims + 1 || op->n_out_dims < 2 || nest->nest.from ||
       !are_floats(w, op))
     return false;
   for (int a = 0; a < 2; a++) {
-    cpu_product p = {.way = CPU_SPARSE,
+    cpu_product p = {.kind = CPU_SPARSE,
                      .kernel = &kernel,
                      .pack = -1,
                      .a = a,
@@ -155,9 +155,9 @@ bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *product) {
                      .n = op->n_out_dims - 1};
     if (!(on >> a & 1) || !is_packed(w, op, &p) || p.m == p.n || !has_rows(w, op, &p)) continue;
     if (p.sparse.block && !has_blocks(w, &nest->range[p.m], p.sparse.block)) continue;
-    (p.sparse.block ? shape_blocks : shape)(w, nest, &p);
-    p.sparse.deep =
-        depth(w, &nest->range[p.k], p.sparse.of, (int64_t)p.sparse.across * w->p->machine.lanes);
+    (p.sparse.block ? choose_block_tile : choose_tile)(w, nest, &p);
+    p.sparse.deep = part_depth(w, &nest->range[p.k], p.sparse.block_length,
+                               (int64_t)p.sparse.across * w->p->machine.lanes);
     if (!p.sparse.deep || !add_panels(w, op, &p)) continue;
     *product = p;
     return true;

@@ -1,29 +1,29 @@
-/* Sums that leave the registers rounded: if a product's output is next copied, as another type,
- * into the rows that another product reads, or into an output, its tiles store it there directly,
- * and it is never stored unrounded.  So with sums of bytes that a map, their only reader, makes
- * bytes again (bias, scale, zero point, limits): the tiles compute it and store the bytes. */
+/* Fuses conversions into the products before them. If a product's output is next copied, as another
+ * type, into rows that another product reads or into an output, its tiles store the rounded sums
+ * there directly. Likewise, if the only reader of int32 sums is a map that requantises them to
+ * bytes (bias, scale, zero point, limits), the tiles compute it and store the bytes. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
-/* Whether a tile goes over all that the nest sums. */
-static bool in_one(const lowering *w, const ir_stmt *s, const cpu_product *p) {
+/* Whether one tile sums over all that the nest sums. */
+static bool one_tile_sums_all(const lowering *w, const ir_stmt *s, const cpu_product *p) {
   const tf_op *op = op_of(w, s);
-  if (p->way == CPU_PAIRS) return !p->pairs.steps && op->n_dims == op->n_out_dims + 1;
+  if (p->kind == CPU_PAIRS) return !p->pairs.steps && op->n_dims == op->n_out_dims + 1;
   int64_t steps = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t group = k == p->channels.groups ? p->kernel->group : 1;
     if (__builtin_mul_overflow(steps, (s->range[k].most + group - 1) / group, &steps)) return false;
   }
-  return p->way == CPU_CHANNELS && steps <= TF_MICRO_PART;
+  return p->kind == CPU_CHANNELS && steps <= TF_MICRO_PART;
 }
 
-/* A product whose sums are complete when a tile ends. */
+/* A product whose sums are complete when its tiles end. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || s->nest.n_resets > 0 || !in_one(w, s, p)) return false;
+  if (!p || s->nest.n_resets > 0 || !one_tile_sums_all(w, s, p)) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
   return b->role == IR_BOX && b->type == p->kernel->c;
 }
@@ -42,13 +42,13 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all;
 }
 
-/* Whether `next` copies rows of a that are exactly the rows of s, in the layout that its kernel
- * wants. */
-static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
+/* Whether `next` copies rows of a, in the layout that its kernel wants, that are exactly the rows
+ * of s. */
+static bool copies_rows_of(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const cpu_product *p = cpu_of(s)->product, *q = cpu_product_of(next);
-  if (p->way != CPU_PAIRS || !q || q->way != CPU_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy ||
-      q->kernel->a != p->kernel->leaves || next->nest.from)
+  if (p->kind != CPU_PAIRS || !q || q->kind != CPU_PAIRS || q->pairs.copy < 0 ||
+      q->pairs.keep_copy || q->kernel->a != p->kernel->leaves || next->nest.from)
     return false;
   const tf_op *reader = op_of(w, next);
   const tf_ref *a = &reader->reads[q->a];
@@ -64,12 +64,12 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
           lower_same_range(&s->range[r], &next->range[k]) &&
           (matrix ? s->range[r].exact : s->range[r].most == 1);
   }
-  /* padding of rows: a kernel of whole tiles stores zeros; rows after the last may hold anything,
+  /* padding of rows: a kernel of tiles fills it with zeros; rows after the last may hold anything,
    * as their sums are not used */
   return all && (p->kernel->m_round > 1 || s->range[p->n].most % q->kernel->k_round == 0);
 }
 
-/* Whether tiles of the kernel hold sums of int32 in vectors, which become float32 and bytes. */
+/* Whether the kernel holds int32 sums in vectors, which can be converted to float32 and bytes. */
 static bool maps_sums(const lowering *w, const ir_kernel *k) {
   const tf_micro_kernel *of = tf_micro_kernel_of(k);
   return k->c == IR_I32 && of && of->form == TF_MICRO_VECTORS &&
@@ -77,9 +77,9 @@ static bool maps_sums(const lowering *w, const ir_kernel *k) {
          (!of->lanes || of->lanes == w->p->machine.lanes);
 }
 
-/* Whether a tile can take read i of the map: the sums themselves; float32 that is the same for a
- * register's lanes, or, where these run along n, its neighbours there. */
-static bool takes(const lowering *w, const ir_stmt *s, const ir_stmt *map, int i) {
+/* Whether a tile can read operand i of the map: the sums themselves; or float32 that is either the
+ * same for all lanes of a register or, if lanes run along n, contiguous there. */
+static bool tile_can_read(const lowering *w, const ir_stmt *s, const ir_stmt *map, int i) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, map), *of = op_of(w, s);
   const cpu_product *p = cpu_product_of(s);
@@ -94,15 +94,16 @@ static bool takes(const lowering *w, const ir_stmt *s, const ir_stmt *map, int i
   }
   const cpu_window_read kind = cpu_window_kind(wl, map, i);
   if (b->type != IR_F32 || b->block.by || lower_padded(z)) return false;
-  if (p->way == CPU_CHANNELS)
+  if (p->kind == CPU_CHANNELS)
     return kind == CPU_STEADY &&
            !(p->channels.joined && cpu_read_moves(wl, op, i, op->n_out_dims - 2));
   return kind == CPU_STEADY || (kind == CPU_LANES && cpu_window_step(wl, map, i) == 1);
 }
 
-/* Whether `next` makes bytes of the sums of s, which nobody else reads, in steps that print/rows.c
- * says with the same functions: results are the same bit by bit. */
-static bool makes_bytes(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
+/* Whether `next` is the only reader of the sums of s and makes bytes of them in operations that
+ * print/rows.c can print as vectors, with the same functions as for rows, so that results are equal
+ * bit by bit. */
+static bool requantises(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   static const uint32_t calls = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_MAX |
                                 1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU |
                                 1u << TF_K_ROUND;
@@ -110,7 +111,7 @@ static bool makes_bytes(const lowering *w, const ir_stmt *s, const ir_stmt *next
   const tf_op *of = op_of(w, s), *op;
   const cpu_product *p = cpu_product_of(s);
   if (next->kind != IR_NEST || cpu_of(next)->product || cpu_of(next)->window ||
-      cpu_of(next)->done || next->nest.from || next->nest.divides >= 0)
+      cpu_of(next)->fused || next->nest.from || next->nest.divides >= 0)
     return false;
   op = op_of(w, next);
   const ir_buffer *out = &w->p->buffers[w->p->buffer_of[op->out]];
@@ -127,7 +128,7 @@ static bool makes_bytes(const lowering *w, const ir_stmt *s, const ir_stmt *next
           (op->expr[i].what == TF_X_CALL && calls >> op->expr[i].call & 1);
   bool any = false;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = takes(w, s, next, i), any |= op->reads[i].tensor == of->out;
+    can = tile_can_read(w, s, next, i), any |= op->reads[i].tensor == of->out;
   return can && any;
 }
 
@@ -138,17 +139,17 @@ static void round_in(lowering *w, const ir_body *body) {
     for (int k = i + 1; k < body->n && !next; k++)
       if (body->s[k]->kind != IR_LET) next = body->s[k];
     if (!next || !is_whole(w, s)) continue;
-    const bool map = makes_bytes(w, s, next);
-    if (!map && !(can_round(s) && (saves(w, s, next) || copies(w, s, next)))) continue;
+    const bool map = requantises(w, s, next);
+    if (!map && !(can_round(s) && (saves(w, s, next) || copies_rows_of(w, s, next)))) continue;
     cpu_note *n = cpu_edit(w->p, s), *done = cpu_edit(w->p, next);
     if (lower_failed(w)) return;
     if (map) {
-      n->map = next, done->map_of = s, done->done = true;
+      n->map = next, done->map_of = s, done->fused = true;
       continue;
     }
-    n->rounds_for = next;
-    *(next->kind == IR_NEST ? &done->copied : &done->done) = true;
+    n->rounded_for = next;
+    *(next->kind == IR_NEST ? &done->copied : &done->fused) = true;
   }
 }
 
-void lower_round_early(lowering *w) { round_in(w, &w->p->body); }
+void lower_fuse_rounding(lowering *w) { round_in(w, &w->p->body); }

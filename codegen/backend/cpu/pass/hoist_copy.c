@@ -1,10 +1,9 @@
-/* Rows of an intermediate that a product needs in another layout are copied once for all steps of
- * surrounding loops that do not change the intermediate: a block of rows for all panels of columns,
- * instead of for each of them. */
+/* Hoists the copy of an intermediate's rows into a product's layout out of surrounding loops that
+ * do not change the intermediate: a block of rows is copied once for all panels of columns. */
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/ir/machine.h"
 
-/* The buffer that the statement itself writes; -1: none. */
+/* The buffer that the statement writes; -1: none. */
 static int written_by(const lowering *w, const ir_stmt *s) {
   switch (s->kind) {
   case IR_NEST:
@@ -39,8 +38,8 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
 static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   lowering *w = at->w;
-  if (p->way != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied ||
-      cpu_of(s)->rows || s->nest.from)
+  if (p->kind != CPU_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || cpu_of(s)->copied ||
+      cpu_of(s)->producer || s->nest.from)
     return;
   const int place = ir_place_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].reads[p->a].tensor]);
   int i = at->depth;
@@ -55,6 +54,6 @@ static void hoist_from_product(lower_loops_around *at, ir_stmt *s) {
   note->product = once;
 }
 
-void lower_copy_once(lowering *w) {
+void lower_hoist_copies(lowering *w) {
   lower_walk_loops(&(lower_loops_around){.w = w, .product = hoist_from_product});
 }

@@ -1,16 +1,16 @@
 /* Visits the statements with the loops around them. */
 #include "codegen/backend/cpu/pass/loops.h"
 
-uint64_t lower_hangs_on(const uint64_t *moves, ir_atom a) { return a.var < 0 ? 0 : moves[a.var]; }
+uint64_t lower_depends_on(const uint64_t *moves, ir_atom a) { return a.var < 0 ? 0 : moves[a.var]; }
 
-uint64_t lower_range_hangs_on(const uint64_t *moves, const ir_range *r) {
-  return lower_hangs_on(moves, r->lo) | lower_hangs_on(moves, r->hi);
+uint64_t lower_range_depends_on(const uint64_t *moves, const ir_range *r) {
+  return lower_depends_on(moves, r->lo) | lower_depends_on(moves, r->hi);
 }
 
 void lower_let_moves(uint64_t *moves, const ir_stmt *let) {
   moves[let->let.var] = 0;
   for (int i = 0; i < let->let.expr.n; i++)
-    moves[let->let.var] |= lower_hangs_on(moves, let->let.expr.arg[i]);
+    moves[let->let.var] |= lower_depends_on(moves, let->let.expr.arg[i]);
 }
 
 static void body(lower_loops_around *at, const ir_body *b);

@@ -1,4 +1,4 @@
-/* Operands of products and their scratch: what passes ask of them. */
+/* Operands of products and their scratch buffers, shared by several passes. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 
@@ -48,22 +48,22 @@ int64_t lower_slab_words(const cpu_product *p, const ir_range *slab, int rank) {
   return words;
 }
 
-/* Of a convolution of 1 x 1 with a stride, each other element alone is read: integers, whose rows
- * are copied for their groups anyhow, leave the others out. */
-static int64_t apart(const tf_tensor *z, const tf_ref *ref, int r, const cpu_product *p) {
+/* The stride at which a rank is packed. A 1 x 1 convolution with a stride reads every other element
+ * alone; integers, whose rows are copied into groups in any case, skip the others. */
+static int64_t packed_stride(const tf_tensor *z, const tf_ref *ref, int r, const cpu_product *p) {
   const tf_index *ix = &ref->index[r];
-  const bool groups = p->way == CPU_CHANNELS && p->channels.groups && p->kernel->c == IR_I32;
+  const bool groups = p->kind == CPU_CHANNELS && p->channels.groups && p->kernel->c == IR_I32;
   return groups && !z->pad[r] && ix->n_terms == 1 && ix->terms[0].coef > 1 ? ix->terms[0].coef : 1;
 }
 
-/* All panels are parts of it. */
+/* Panels are parts of the slab's buffer. */
 void lower_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
   p->slab_by = TF_ARRAY(w->p->arena, int64_t, (size_t)z->rank);
   for (int r = 0; r < z->rank && !lower_failed(w); r++) {
     p->slab[r] = lower_index(w, nest->op, &ref->index[r]);
-    p->slab_by[r] = apart(z, ref, r, p);
+    p->slab_by[r] = packed_stride(z, ref, r, p);
   }
   if (lower_failed(w)) return;
   p->pack = lower_scratch(w, cpu_slab_type(p), lower_slab_words(p, p->slab, z->rank), z->name,
@@ -80,7 +80,8 @@ bool lower_has_windows(const tf_workload *wl, const tf_ref *ref) {
   return false;
 }
 
-const ir_kernel *lower_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel) {
+const ir_kernel *lower_exact_kernel(const lowering *w, const tf_op *op, int a,
+                                    const ir_kernel *kernel) {
   if (kernel != w->p->machine.whole) return kernel;
   const tf_workload *wl = w->plan->wl;
   ir_operand of[2];

@@ -1,6 +1,6 @@
-/* Rows that a product reads as `a` and that maps compute just before it are computed one tile
- * ahead, while the product multiplies.  A product keeps the multipliers busy and little else, so
- * that most work of the maps is free beside it. */
+/* Overlaps a product with the maps that compute its rows of `a` just before it: the product's
+ * kernel computes them one tile ahead. Multiplying leaves most other execution units idle, so that
+ * much of the maps' work is hidden. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/math.h"
 #include "codegen/intrin/micro.h"
@@ -21,16 +21,17 @@ typedef struct {
   int n, common, dim;
 } rows;
 
-/* The last of the rows' nests that produces tensor z; -1: none. */
-static int maker_in(const rows *r, int z) {
+/* The last of these nests that produces tensor z; -1: none. */
+static int producer_in(const rows *r, int z) {
   int at = -1;
   for (int i = 0; i < r->n; i++)
     if (op_of(r->w, r->nest[i])->out == z) at = i;
   return at;
 }
 
-/* Whether every read is float32 or int32, does not reach borders, and moves with the row by one
- * element or not at all; and outputs of the rows' nests before k are read at the same element. */
+/* Whether every read of nest k is float32 or int32, without borders, and moves with the row by one
+ * element or not at all; and whether it reads outputs of the nests before it at the current
+ * element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -42,7 +43,7 @@ static bool reads_rows(const rows *r, int k) {
     can = (type == IR_F32 || (type == IR_I32 && moves)) && !lower_padded(z) && z->rank > 0 &&
           !lower_reads_dim(ref, z->rank - 1, r->dim) &&
           (!moves || lower_is_dim(&ref->index[z->rank - 1], r->dim));
-    const int made = maker_in(r, ref->tensor);
+    const int made = producer_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
       can = lower_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
@@ -86,8 +87,7 @@ static bool is_sum(const rows *r, int k) {
          lower_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
-/* The rows' function gets addresses and no dims, so that a map that uses dims' values is excluded.
- */
+/* A map that uses the values of dims is excluded: the rows' function gets addresses alone. */
 static bool is_map(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
@@ -98,8 +98,9 @@ static bool is_map(const rows *r, int k) {
   return can;
 }
 
-/* Whether the map is a deferred quotient, stored in place of its operand: nothing to do. */
-static bool is_nothing(const rows *r, int k) {
+/* Whether the map is a deferred quotient, stored in place of its operand, so that it does
+ * nothing. */
+static bool is_deferred_quotient(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
   const tf_expr *root = &op->expr[op->n_expr - 1];
@@ -109,8 +110,8 @@ static bool is_nothing(const rows *r, int k) {
          root_buffer_of(r->w, op->out);
 }
 
-/* Whether nest k reads the result of a sum that nest `from` or a later one computes: it is not
- * ready before the row ends. */
+/* Whether nest k reads the result of a sum over the row that nest `from` or a later one computes,
+ * so that it must wait for the row's end. */
 static bool reads_late(const rows *r, int from, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool any = false;
@@ -121,9 +122,9 @@ static bool reads_late(const rows *r, int from, int k) {
   return any;
 }
 
-/* Requires at most one sum over existing data first, then maps and sums of their outputs, and
- * deferred quotients. Then rows can be computed in two passes, the second one beside the next row's
- * first. */
+/* Requires at most one sum over existing data first, then maps, sums of their outputs, and deferred
+ * quotients. Rows can then be computed in two passes, of which the second overlaps with the next
+ * row's first. */
 static bool two_passes(rows *r) {
   const int n = r->n;
   int k = 0, maps = 0;
@@ -131,38 +132,40 @@ static bool two_passes(rows *r) {
     ;
   if (r->n < n) return false;
   const int lead = is_sum(r, 0) ? 1 : 0;
-  for (k = lead; k < n && !is_nothing(r, k); k++) {
-    const int made = is_sum(r, k) ? maker_in(r, op_of(r->w, r->nest[k])->reads[0].tensor) : k;
+  for (k = lead; k < n && !is_deferred_quotient(r, k); k++) {
+    const int made = is_sum(r, k) ? producer_in(r, op_of(r->w, r->nest[k])->reads[0].tensor) : k;
     if ((!is_map(r, k) && (made < lead || made >= k)) || reads_late(r, lead, k)) return false;
     if (!is_map(r, k) && !is_sum(r, k)) return false;
     maps += is_map(r, k);
   }
   for (; k < n; k++)
-    if (!is_nothing(r, k)) return false;
+    if (!is_deferred_quotient(r, k)) return false;
   return maps > 0;
 }
 
-/* Whether rows are copied only for rounding; where the kernel takes more rows than there are, the
+/* Whether rows are copied for rounding only; if the kernel takes more rows than there are, the
  * additional ones may hold anything. */
-static bool narrows(const cpu_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
+static bool copies_to_round(const cpu_product *p) {
+  return p->kernel->a == IR_BF16 && !p->pairs.keep_copy;
+}
 
-/* Whether sums of the rows continue earlier ones: then rows come in steps, and computing those that
- * are not rounded ahead is no faster (2 % slower with float32). */
-static bool goes_on(const rows *r) {
+/* Whether sums of the rows continue earlier ones: rows then come in steps, and computing them ahead
+ * gains only if they are rounded, too. */
+static bool continues_sums(const rows *r) {
   bool any = false;
   for (int k = 0; k < r->n; k++)
     any |= r->nest[k]->nest.n_resets > 0;
   return any;
 }
 
-/* Whether product s covers the same rows and outer dims, and sums over all of each row. */
+/* Whether product s covers the same rows and outer dims, and its k spans each row. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 ||
+  if (p->kind != CPU_PAIRS || p->slab || p->pairs.steps || p->pairs.transposed >= 0 ||
       s->nest.from ||
-      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !goes_on(r)
-                          : narrows(p)))
+      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 && !continues_sums(r)
+                          : copies_to_round(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim &&
               s->range[p->k].exact &&
@@ -175,15 +178,15 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
   }
   for (int d = 0; same && d < r->common; d++)
     same = lower_find_dim(op, first->dims[d]) >= 0;
-  const int maker = maker_in(r, op->reads[p->a].tensor);
+  const int maker = producer_in(r, op->reads[p->a].tensor);
   same = same && maker >= 0 && is_map(r, maker);
   for (int rank = 0; same && rank <= r->common; rank++)
     same = lower_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
   return same;
 }
 
-/* Whether the product's other operands do not overlap with what the rows' nests read and write. */
-static bool keeps_clear(const rows *r, const ir_stmt *s) {
+/* Whether the product's other operands do not overlap with what the rows' nests access. */
+static bool has_no_overlap(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
   const int out = root_buffer_of(r->w, op->out),
             b = root_buffer_of(r->w, op->reads[cpu_of(s)->product->b].tensor);
@@ -197,14 +200,15 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* With 32 registers half of them are free of sums; and a row of vectors must be longer than the
- * rows of a tile. */
-static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
+/* With 32 registers half of them are free of sums. A row must have more vectors than a tile has
+ * rows. */
+static bool has_free_registers(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
-/* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
+/* The nests of the rows of statement s (a single map counts as one); NULL: none, or out of
+ * memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->done ||
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->fused ||
       op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
@@ -215,10 +219,11 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   return all;
 }
 
-/* Lets the product in statement at + 1 compute the rows of the statement at `at`, if possible. */
-static void put_ahead(lowering *w, const ir_body *body, int at) {
+/* Marks the statement at `at` to be computed by the product in the next one, if possible. */
+static void overlap_producer(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
-  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_room(&w->p->machine)) return;
+  if (product->kind != IR_NEST || !cpu_of(product)->product || !has_free_registers(&w->p->machine))
+    return;
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
@@ -227,21 +232,22 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   if (all->body.s[0]->range[all->together.n_common].most >
       (int64_t)TF_MICRO_RUN * w->p->machine.lanes)
     return;
-  if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
+  if (!two_passes(&r) || !takes_rows(&r, product) || !has_no_overlap(&r, product)) return;
   cpu_note *rows_of = cpu_edit(w->p, all), *of = cpu_edit(w->p, product);
   if (lower_failed(w)) return;
-  rows_of->ahead = true;
-  of->rows = all;
+  rows_of->overlapped = true;
+  of->producer = all;
   body->s[at] = all;
 }
 
-static void ahead_in(lowering *w, const ir_body *body) {
+static void overlap_in_body(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
-    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) ahead_in(w, &body->s[i]->body);
-    if (i + 1 < body->n) put_ahead(w, body, i);
+    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF)
+      overlap_in_body(w, &body->s[i]->body);
+    if (i + 1 < body->n) overlap_producer(w, body, i);
   }
 }
 
-void lower_rows_ahead(lowering *w) {
-  if (!w->p->machine.choices.at[TF_CHOICE_AT]) ahead_in(w, &w->p->body);
+void lower_overlap_producers(lowering *w) {
+  if (!w->p->machine.choices.at[TF_CHOICE_AT]) overlap_in_body(w, &w->p->body);
 }

@@ -14,82 +14,88 @@ enum { LOW_AT_APART = 1, LOW_AT_ROWS };
 extern const ir_platform lower_cpu_platform;
 
 /* operands.c: words of float32 that stay close to a core: half of the memory of tf_arch_near_cache,
- * as streamed data need the other half; without bounded memories no limit. */
+ * as streamed data take the other half; without limit if memories are unbounded. */
 int64_t lower_close_words(const tf_arch *a);
 int64_t lower_line_bytes(const tf_arch *a); /* of the caches; at least 1 */
-/* Whether the rest of op's own loops may be left to one nest: what it touches fits close to the
- * core. */
+/* Whether the rest of op's own loops may be left to one nest: what it touches fits in the core's
+ * close memory. */
 bool lower_fits_near_cache(const lowering *w, int op);
 /* Makes the nest a product if it is one. */
 void lower_product(lowering *w, ir_stmt *nest);
-/* The kernel for the op's product, of which read `a` is broadcast: `kernel`, or one that is exact
+/* The kernel for the op's product, whose read `a` is broadcast: the given one, or one that is exact
  * for the ranges of its bytes. */
-const ir_kernel *lower_suited(const lowering *w, const tf_op *op, int a, const ir_kernel *kernel);
-/* Scratch of products; private to each thread if the lowering is inside a parallel loop. */
+const ir_kernel *lower_exact_kernel(const lowering *w, const tf_op *op, int a,
+                                    const ir_kernel *kernel);
+/* Adds a scratch buffer of products, private to each thread inside a parallel loop. */
 int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
-/* The box that the nest reads, borders included, as slab and pack of p. */
+/* Makes the box that the nest reads, borders included, the slab of p, and adds its buffer as
+ * p->pack. */
 void lower_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p);
-/* The elements of such a box, with those that fill it up. */
+/* Elements of such a box, with its padding to whole groups. */
 int64_t lower_slab_words(const cpu_product *p, const ir_range *slab, int rank);
 bool lower_padded(const tf_tensor *z);
 bool lower_reads_dim(const tf_ref *ref, int rank, int dim);
-/* Whether several dims of more than one element move a rank. */
+/* Whether several dims of more than one element move one rank. */
 bool lower_has_windows(const tf_workload *wl, const tf_ref *ref);
 
 /* terms.c: how a sum's nest adds up its terms. */
 void lower_terms_of(const lowering *w, const ir_stmt *nest, lower_terms *t);
 
 /* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely
- * used again. */
-bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p);
-/* Whether op o, of some tens of rows, has a large b pass by in panels; range: [dims of the op].
- * Then the steps and strips of p. */
+ * reused. */
+bool lower_skinny(const lowering *w, const ir_stmt *nest, cpu_product *p);
+/* Whether op o, with some tens of rows, streams a large b in panels; range: [dims of the op]. Next:
+ * sets the steps and strips of p. */
 bool lower_streams(const lowering *w, int o, int b, const ir_range *range);
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
-/* Whether op o is either such a product with panel b, and no loop still to be lowered spreads it
- * over cores; *tiles: its rows are cut into tiles, and may be any number. */
-bool lower_few_streams(const lowering *w, int o, int b, bool *tiles);
+/* Whether op o is a product of few rows, or one that streams b, and no loop still to be lowered
+ * spreads it over cores. *tiles: its rows are cut into tiles, so that any number of them may be
+ * left to one nest. */
+bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles);
 
 /* channels.c: makes p a product with lanes along channels if the mapping spreads these over the
  * units. */
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *p);
 
-/* sparse.c: makes p a product of the elements of a that are not zero, if the mapping skips the
- * others and they are n of every m along the sum (docs/SEMANTICS.md section 8). */
+/* cpu_sparse.c: makes p a product of the nonzero elements of a, if the mapping skips zeros and
+ * these have a known structure (docs/SEMANTICS.md section 8). */
 bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
 
-/* peel_padding.c: of a product by channels, whose slab is known, which positions of the window
- * tiles leave out as they are beyond a border; and the share of all positions that they multiply.
- */
-void lower_inside(const lowering *w, const ir_stmt *nest, cpu_product *p);
-double lower_share_inside(const tf_workload *wl, const ir_stmt *nest);
+/* peel_padding.c: of a product with lanes along channels, whose slab is known: which positions of
+ * the window tiles skip because they are beyond a border. Next: the share of all positions that is
+ * multiplied. */
+void lower_skip_padding(const lowering *w, const ir_stmt *nest, cpu_product *p);
+double lower_inside_share(const tf_workload *wl, const ir_stmt *nest);
 
-/* window.c: sums over small windows, and maps of them; before rows are fused or computed ahead. */
+/* window.c: sums over small windows, and maps of them; runs before rows are fused or computed
+ * ahead. */
 void lower_windows(lowering *w);
-/* fuse_downcast.c: sums that are stored rounded by their product; after rows are fused. */
-void lower_round_early(lowering *w);
-/* pack_cache.c: panels that surrounding loops use again get a slot each. */
-void lower_panels_again(lowering *w);
-/* prefetch.c: software prefetching; after it is known which buffers are overwritten. */
+/* fuse_downcast.c: sums that their product stores rounded; runs after rows are fused. */
+void lower_fuse_rounding(lowering *w);
+/* pack_cache.c: a slot for each panel that surrounding loops use again. */
+void lower_cache_panels(lowering *w);
+/* prefetch.c: software prefetching; runs after buffers share memory, as it must know which are
+ * overwritten. */
 void lower_prefetch(lowering *w);
-/* collapse_rows.c: contiguous rows of a product become one; after prefetching is decided. */
+/* collapse_rows.c: merges contiguous rows of a product; runs after prefetching is decided. */
 void lower_merge_rows(lowering *w);
 /* blocked_layout.c: blocked layouts of intermediates between products with lanes along channels;
- * after buffers are shared. */
+ * runs after buffers share memory. */
 void lower_block_channels(lowering *w);
 /* widen_pack.c: for products with lanes along channels: widens slabs that are filled repeatedly, so
- * that they are filled once; prefetches panels from memory.  Before unused values are dropped. */
-void lower_around_channels(lowering *w);
-/* Whether so many words of panels do not stay close for a whole run: then products prefetch them
- * unless told not to. */
-bool lower_panels_pass(const tf_arch *a, int64_t words);
-/* pad_pitch.c: an odd number of cache lines as row pitch of sums to which tiles of several rows are
- * stored; after buffers are shared and rounding is known. */
-void lower_space_rows(lowering *w);
-/* hoist_copy.c: rows that are copied once for the surrounding loops; after all that decides who
- * copies rows. */
-void lower_copy_once(lowering *w);
-/* overlap_producer.c: rows that the following product computes while it multiplies; after
+ * that they are filled once; prefetches panels from outer memories. Runs before unused values are
+ * dropped. */
+void lower_widen_slabs(lowering *w);
+/* Whether so many words of panels exceed the part of the close memory in which they would stay for
+ * a whole run: then products prefetch them, unless choices forbid it. */
+bool lower_panels_leave_cache(const tf_arch *a, int64_t words);
+/* pad_pitch.c: an odd number of cache lines as row pitch of sums that tiles of several rows store;
+ * runs after buffers share memory and rounding is decided. */
+void lower_pad_pitch(lowering *w);
+/* hoist_copy.c: rows that are copied once for the surrounding loops; runs after all passes that
+ * decide who copies rows. */
+void lower_hoist_copies(lowering *w);
+/* overlap_producer.c: rows that the following product computes while it multiplies; runs after
  * lower_share. */
-void lower_rows_ahead(lowering *w);
+void lower_overlap_producers(lowering *w);
 #endif

@@ -1,6 +1,6 @@
-/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows,
- * rows of maps, sums along rows, and scalar loops, in which each addition waits for the one before.
- */
+/* Cost of nests that are not matrix products, by the loops that the printer writes for them:
+ * windows, rows of maps, sums along rows, and scalar loops, whose additions depend on each
+ * other. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -46,7 +46,7 @@ static bool moves(const points *p, int read, int k, int to) {
 
 /* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered.
  */
-static int scattered(const points *p, int k) {
+static int gathered_reads(const points *p, int k) {
   int n = 0;
   for (int i = 0; i < p->op->n_reads; i++) {
     const tf_ref *ref = &p->op->reads[i];
@@ -60,9 +60,9 @@ static int scattered(const points *p, int k) {
   return n;
 }
 
-/* Cycles to ask which lanes are there, at each place along a padded last rank: before the rows of a
- * nest, and anew wherever what is taken before them moves. */
-static double asks(const points *p) {
+/* Cycles to compute the lanes that are inside, for each position along a padded last rank: before
+ * the rows of a nest, and again wherever the indices hoisted out of it change. */
+static double lane_mask_cycles(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1;
   double places = 0, anew = 1;
@@ -81,11 +81,10 @@ static double asks(const points *p) {
   return places * anew * vectors(p, lane) * p->core->gather;
 }
 
-/* Cycles in which a window waits for rows of which it takes a part, from afar: it prefetches them,
- * but lines at both ends are brought twice.  (Measured: rows of 28 of 56 floats, 14 MB read and
- * written, 23 cycles a row.) */
-static double cut_rows(const points *p) {
-  enum { HIDDEN = 2 }; /* half of what such a row of a map takes */
+/* Cycles in which a window waits for parts of rows from an outer memory: it prefetches them, but
+ * lines at both ends of a part are fetched twice. */
+static double partial_row_waits(const points *p) {
+  enum { HIDDEN = 2 }; /* the other half is hidden by the prefetch */
   const int last = p->op->n_out_dims - 1;
   double n = 0;
   for (int i = 0; i < cpu_of(p->s)->n_prefetches; i++) {
@@ -98,8 +97,8 @@ static double cut_rows(const points *p) {
   return n * p->core->page_crossing / HIDDEN;
 }
 
-/* Tiles of some rows by one vector.  Elements that windows of a tile share are loaded once. */
-static double window(const points *p) {
+/* Tiles of some rows by one vector. Elements that the windows of a tile share are loaded once. */
+static double window_cycles(const points *p) {
   const tf_op *op = p->op;
   const int lane = op->n_out_dims - 1, most = cpu_window_rows(p->wl, p->s, p->registers);
   const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1,
@@ -113,18 +112,18 @@ static double window(const points *p) {
                  ? taps * p->lanes
                  : cpu_window_loads(p->wl, p->s, i, (int)tall);
   const int fours = cpu_of(p->s)->window->fours;
-  if (fours >= 0) { /* neighbours are loaded, spread out in two steps, and added up at once, then
-                       made float32 */
+  if (fours >= 0) { /* neighbours are loaded, interleaved in two steps, added up at once, and
+                       converted to float32 */
     const double beside = (double)p->s->range[op->n_dims - 1].most,
                  each = cpu_window_loads(p->wl, p->s, fours, (int)tall) / beside;
     return tiles * ((taps / beside * tall + 3 * each + 2 * tall) / p->core->ports + p->core->tile);
   }
-  const double sums = cpu_of(p->s)->window->fills ? 1
+  const double sums = cpu_of(p->s)->window->selects_identity ? 1
                       : op->n_expr > 1 && op->reduce == TF_REDUCE_ADD
                           ? calls(op)
                           : calls(op) + (op->n_expr > 1);
-  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) + asks(p) +
-         cut_rows(p);
+  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) +
+         lane_mask_cycles(p) + partial_row_waits(p);
 }
 
 /* A map whose innermost loop is not that of its output's last dim: element by element. */
@@ -133,9 +132,9 @@ static double along_other(const points *p, int row) {
   return settings(p, 0, p->op->n_dims) / n * (n * p->op->n_expr + p->core->row);
 }
 
-/* Cycles to ask which elements of a row are there: anew wherever an index into a padded rank moves.
- */
-static double row_asks(const points *p) {
+/* Cycles to test which elements of a row are inside, again wherever an index into a padded rank
+ * changes. */
+static double row_mask_cycles(const points *p) {
   const int last = p->op->n_out_dims - 1;
   double all = 0;
   for (int i = 0; i < p->op->n_reads; i++) {
@@ -153,10 +152,9 @@ static double row_asks(const points *p) {
   return all;
 }
 
-/* Steps of a map of a vector: bytes are made of vectors that are written down (print/rows.c),
- * operand by operand in registers (measured with AVX-512: sums of int32 to uint8, five calls, 4
- * to 5.3 cycles), with what a quotient takes more; of all else as the compiler makes it, each
- * operand. */
+/* Vector operations of a map. Maps to bytes are printed as vectors (print/rows.c), with one
+ * operation for each call in the expression and more for a quotient; all others are left to the
+ * compiler, with one for each operand, too. */
 static double map_steps(const ir_program *of, const points *p) {
   enum { QUOTIENT = 7 };
   const ir_buffer *out = &of->buffers[of->buffer_of[p->op->out]];
@@ -167,10 +165,10 @@ static double map_steps(const ir_program *of, const points *p) {
   return calls(p->op) + more;
 }
 
-double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
+double tf_cost_conflicts(const tf_core *core, double lines, int64_t apart) {
   enum { LINE = 64 };
   int64_t step = (int64_t)core->page, rest = step > 0 ? apart % step : 0;
-  while (rest) { /* places are multiples of their greatest common divisor */
+  while (rest) { /* rows begin at multiples of the greatest common divisor of page and distance */
     const int64_t next = step % rest;
     step = rest, rest = next;
   }
@@ -178,7 +176,7 @@ double tf_cost_crowded(const tf_core *core, double lines, int64_t apart) {
   return lines > stay ? 1 - stay / lines : 0;
 }
 
-/* Bytes from element to element of the read along the op's k-th dim. */
+/* Bytes between the elements of the read that neighbours along the op's k-th dim access. */
 static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   const tf_ref *ref = &p->op->reads[read];
   const tf_tensor *z = &p->wl->tensors[ref->tensor];
@@ -188,11 +186,10 @@ static int64_t step_of(const points *p, const ir_program *of, int read, int k) {
   return words;
 }
 
-/* Cycles in which a map waits for lines of arguments that it reads across, each of which it has
- * read before for a neighbour, but which have left the first cache since: of rows nearly a page
- * apart, which no prefetching follows. (Measured: 1024 x 768 turned, rows of 64 elements 0.2 of the
- * time of whole rows, of 128 0.6.) */
-static double gone(const points *p, const ir_program *of) {
+/* Cycles in which a map waits for lines of arguments that it reads across rows half a page or more
+ * apart, which no hardware prefetcher follows: lines fetched for one element are evicted by
+ * conflicts before its neighbours are read. */
+static double conflict_waits(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   const double line = p->core->line / (double)sizeof(float);
   double n = 0;
@@ -200,7 +197,7 @@ static double gone(const points *p, const ir_program *of) {
     const int t = p->op->reads[i].tensor;
     const int64_t step = step_of(p, of, i, last);
     if (of->buffers[of->buffer_of[t]].role == IR_ARGUMENT && (double)step >= p->core->page / 2)
-      n += tf_cost_crowded(p->core, (double)p->s->range[last].most, step);
+      n += tf_cost_conflicts(p->core, (double)p->s->range[last].most, step);
   }
   return n * settings(p, 0, p->op->n_dims) * line / p->core->stream;
 }
@@ -209,14 +206,15 @@ static double gone(const points *p, const ir_program *of) {
 static double along_output(const points *p, double n_expr) {
   const int last = p->op->n_out_dims - 1;
   const double rows = settings(p, 0, last) * settings(p, p->op->n_out_dims, p->op->n_dims);
-  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row) +
-         row_asks(p);
+  return rows *
+             (vectors(p, last) * (n_expr + gathered_reads(p, last) * p->lanes / 2) + p->core->row) +
+         row_mask_cycles(p);
 }
 
-/* Cycles in which a map waits for where its rows, parts of a larger argument's, go on: no stream
- * tells the machine, and no product has prefetched them.  (Measured: 64 rows, of 32 to 224
- * elements, of arguments of 3 and 8 MB: 48 to 100 cycles a row.) */
-static double awaited(const points *p, const ir_program *of) {
+/* Cycles in which a map waits for the start of each row, where rows are parts of a large
+ * argument's: the hardware prefetcher cannot foresee where the next one begins, and no product
+ * prefetches them. */
+static double row_start_waits(const points *p, const ir_program *of) {
   const int last = p->op->n_out_dims - 1;
   double n = 0;
   for (int i = -1; i < p->op->n_reads && i < 30; i++) {
@@ -236,7 +234,7 @@ static double awaited(const points *p, const ir_program *of) {
   return n * p->core->page_crossing;
 }
 
-/* Sums along rows: vectors, and one horizontal sum at the end. */
+/* Sums along rows: vectors, and one horizontal sum at the end of each row. */
 static double along_sums(const points *p) {
   const int last = p->op->n_dims - 1;
   return settings(p, 0, p->op->n_out_dims) *
@@ -255,18 +253,19 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   const tf_workload *wl = of->tree->workload;
   const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
   const int out = p.op->n_out_dims, all = p.op->n_dims;
-  if (cpu_of(s)->window) return window(&p);
-  if (cpu_of(s)->done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  if (cpu_of(s)->window) return window_cycles(&p);
+  if (cpu_of(s)->fused) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
   const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   if (row < out - 1) return along_other(&p, row);
   if (out == all)
-    return out > 0 ? along_output(&p, map_steps(of, &p)) + awaited(&p, of) + gone(&p, of)
+    return out > 0 ? along_output(&p, map_steps(of, &p)) + row_start_waits(&p, of) +
+                         conflict_waits(&p, of)
                    : p.op->n_expr;
-  if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
+  if (gathered_reads(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
   bool neighbours = false;
   for (int k = out; k < all; k++)
-    neighbours |= scattered(&p, k) == 0;
-  if (out > 0 && (scattered(&p, out - 1) == 0 || !neighbours))
+    neighbours |= gathered_reads(&p, k) == 0;
+  if (out > 0 && (gathered_reads(&p, out - 1) == 0 || !neighbours))
     return along_output(&p, p.op->n_expr);
   return settings(&p, 0, all) * core->latency;
 }
@@ -298,21 +297,21 @@ static void access_parts(const ir_program *of, int tensor, double n, double *par
   if (ir_is_byte(type)) part[TF_COST_BYTE] += n;
 }
 
-/* So many vectors, or elements, of the nest's operations. */
+/* Adds n vectors, or elements, of each of the op's operations. */
 static void operation_parts(const points *p, double n, double *part) {
   for (int i = 0; i < p->op->n_expr; i++)
     if (p->op->expr[i].what == TF_X_CALL) part[part_of(p->op->expr[i].call)] += n;
   if (p->op->n_dims > p->op->n_out_dims) part[TF_COST_SIMPLE] += n;
 }
 
-static bool narrow(const points *p, const ir_program *of) {
+static bool reads_narrow_type(const points *p, const ir_program *of) {
   return p->op->n_reads > 0 &&
          ir_bytes(of->buffers[of->buffer_of[p->op->reads[0].tensor]].type) < (int)sizeof(float);
 }
 
-/* Elements that a window takes apart from each other. */
+/* Elements that a window gathers. */
 static void window_parts(const points *p, double runs, double *part) {
-  part[TF_COST_WINDOW] += runs * window(p);
+  part[TF_COST_WINDOW] += runs * window_cycles(p);
   for (int i = 0; i < p->op->n_reads; i++)
     if (cpu_window_kind(p->wl, p->s, i) == CPU_ACROSS ||
         (cpu_window_kind(p->wl, p->s, i) == CPU_LANES && cpu_window_step(p->wl, p->s, i) > 1))
@@ -325,7 +324,8 @@ static void row_parts(const points *p, const ir_program *of, int k, double runs,
                n = rows * vectors(p, k);
   operation_parts(p, n, part);
   part[TF_COST_ROW] += rows;
-  part[narrow(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] += n * p->lanes * scattered(p, k);
+  part[reads_narrow_type(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] +=
+      n * p->lanes * gathered_reads(p, k);
   for (int i = 0; i < p->op->n_reads; i++)
     if (cpu_read_moves(p->wl, p->op, i, k)) access_parts(of, p->op->reads[i].tensor, n, part);
   if (k < p->op->n_out_dims) access_parts(of, p->op->out, n, part);
@@ -339,18 +339,19 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
   const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   bool neighbours = false;
   for (int k = out; k < all; k++)
-    neighbours |= scattered(&p, k) == 0;
-  if (out > 0 && out == all) part[TF_COST_GONE] += runs * (awaited(&p, of) + gone(&p, of));
+    neighbours |= gathered_reads(&p, k) == 0;
+  if (out > 0 && out == all)
+    part[TF_COST_GONE] += runs * (row_start_waits(&p, of) + conflict_waits(&p, of));
   if (cpu_of(s)->window)
     window_parts(&p, runs, part);
-  else if (cpu_of(s)->done)
+  else if (cpu_of(s)->fused)
     operation_parts(&p, runs * settings(&p, 0, out - 1) * vectors(&p, out - 1), part);
   else if (row < out - 1)
     row_parts(&p, of, row, runs, part);
-  else if (out > 0 && (out == all || ((scattered(&p, all - 1) || padded(&p)) &&
-                                      (scattered(&p, out - 1) == 0 || !neighbours))))
+  else if (out > 0 && (out == all || ((gathered_reads(&p, all - 1) || padded(&p)) &&
+                                      (gathered_reads(&p, out - 1) == 0 || !neighbours))))
     row_parts(&p, of, out - 1, runs, part);
-  else if (out < all && scattered(&p, all - 1) == 0 && !padded(&p) && p.op->n_reads > 0 &&
+  else if (out < all && gathered_reads(&p, all - 1) == 0 && !padded(&p) && p.op->n_reads > 0 &&
            !ir_is_byte(of->buffers[of->buffer_of[p.op->reads[0].tensor]].type)) {
     row_parts(&p, of, all - 1, runs, part);
     part[TF_COST_SUM] += runs * settings(&p, 0, out);

@@ -1,8 +1,8 @@
-/* What products prefetch while they multiply: the operands of the following product in the same
- * loop, and what maps read and write on the way there; the last product, those of the next
- * iteration up to the first one.  Only arguments, and only if they are small enough to be still in
- * cache by then.  And what sums over windows prefetch: the next image while they go over one, whose
- * columns of vectors no stream of the machine follows. */
+/* What products prefetch while they multiply: the operands of the next product in the same loop,
+ * and what maps between the two access; the last product prefetches those of the next iteration.
+ * Only arguments, and only if they are small enough to stay cached until then. Windows prefetch the
+ * next image while they go over one, as their columns of vectors form no stream that hardware would
+ * follow. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
@@ -11,7 +11,7 @@ enum {
   MOST_LOOPS = 64,    /* surrounding it */
   MOST_READS = 30,    /* of a map */
   MOST_BOXES = 32,    /* of rows, of what a map reads */
-  SHARE = 2           /* prefetched data may take one part in so many of the close memory */
+  SHARE = 2           /* prefetched data may take 1 / SHARE of the close memory */
 };
 
 typedef struct {
@@ -19,13 +19,13 @@ typedef struct {
   const ir_stmt **let;  /* [var] the let that sets it; NULL: another statement */
   int loop[MOST_LOOPS]; /* variables of the surrounding loops, outermost first */
   int n_loops;
-  int64_t room; /* words that maps may still have prefetched by a product */
+  int64_t room; /* words that a product may still prefetch for maps */
 } prefetching;
 
-/* A product of one pair of matrices in a register-tile kernel. */
+/* A product of kind PAIRS in a kernel of register tiles. */
 static bool may_prefetch(const lowering *w, const ir_stmt *s) {
   const cpu_product *p = cpu_product_of(s);
-  if (!p || p->way != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1)
+  if (!p || p->kind != CPU_PAIRS || p->slab || p->pairs.steps || p->kernel->m_round > 1)
     return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
@@ -33,16 +33,16 @@ static bool may_prefetch(const lowering *w, const ir_stmt *s) {
   return one;
 }
 
-/* A map between products: what it reads and writes comes in rows as short as the product's panel is
- * narrow, of which no stream tells the machine where they go on. */
+/* A map between products: it accesses rows as short as the product's panel is narrow, whose starts
+ * the hardware prefetcher cannot foresee. */
 static bool is_map(const lowering *w, const ir_stmt *s) {
-  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->done)
+  if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->window || cpu_of(s)->fused)
     return false;
   const tf_op *op = &w->plan->wl->ops[s->op];
   return op->reduce == TF_ASSIGN && op->n_dims == op->n_out_dims && op->n_reads < MOST_READS;
 }
 
-/* Whether the read is within the tensor, though others pass its borders. */
+/* Whether the read stays within the tensor, whose borders other reads may cross. */
 static bool stays_inside(const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   bool inside = true;
@@ -54,9 +54,9 @@ static bool stays_inside(const tf_workload *wl, const tf_ref *ref) {
   return inside;
 }
 
-/* Words of the operand's box, if it consists of contiguous rows of an argument, and not too many of
- * them; else 0. */
-static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
+/* Words of the operand's box, if it consists of contiguous rows of an argument, and few of them;
+ * else 0. */
+static int64_t prefetched_words(const lowering *w, const ir_stmt *s, int read) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
@@ -81,7 +81,7 @@ static int64_t far_words(const lowering *w, const ir_stmt *s, int read) {
   return boxes <= MOST_BOXES ? words : 0;
 }
 
-/* How far a step of the loop moves the value; false: not known. */
+/* How far a step of the loop moves the value; false: unknown. */
 static bool moves(const prefetching *a, ir_atom v, int loop, int64_t *by) {
   *by = v.var == loop;
   const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
@@ -98,7 +98,8 @@ static bool holds(const tf_op *op, int read, int rank, int k) {
   return read < 0 ? k < op->n_out_dims : lower_reads_dim(&op->reads[read], rank, op->dims[k]);
 }
 
-/* How the operand's box moves with the innermost loop that moves it; NULL: none, or not known. */
+/* How the operand's box moves with the innermost loop that moves it; NULL: none does, or it is
+ * unknown. */
 static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
@@ -116,8 +117,10 @@ static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
   return NULL;
 }
 
-/* Whether the ranges of s, statement `to` of the body or part of it, are known earlier, at `at`. */
-static bool known(const prefetching *a, const ir_body *b, int at, int to, const ir_stmt *s) {
+/* Whether the ranges of s, statement `to` of the body or a part of it, are known at the earlier
+ * statement `at`. */
+static bool ranges_known_at(const prefetching *a, const ir_body *b, int at, int to,
+                            const ir_stmt *s) {
   bool all = true;
   for (int i = at; i < to; i++)
     for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
@@ -126,7 +129,7 @@ static bool known(const prefetching *a, const ir_body *b, int at, int to, const 
   return all;
 }
 
-/* Adds it to what the statement prefetches.  False: no memory, which the arena remembers. */
+/* Adds it to what the statement prefetches. False: out of memory, which the arena remembers. */
 static bool note_prefetch(const lowering *w, ir_stmt *s, cpu_prefetch one) {
   cpu_note *note = cpu_edit(w->p, s);
   cpu_prefetch *all =
@@ -139,8 +142,8 @@ static bool note_prefetch(const lowering *w, ir_stmt *s, cpu_prefetch one) {
   return true;
 }
 
-/* Lets statement `from` prefetch what `next` needs, which is statement `to` or part of it: in the
- * same iteration if it is later, else in the next. */
+/* Lets statement `from` prefetch what `next` needs, which is statement `to` or a part of it: in the
+ * same iteration if that comes later, else in the next. */
 static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt *next) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from];
@@ -148,10 +151,11 @@ static void prefetch(prefetching *a, const ir_body *b, int from, int to, ir_stmt
   const cpu_product *p = cpu_of(next)->product;
   const int operand[] = {p ? p->a : 0, p ? p->b : 1, -1}, n = p ? 3 : op->n_reads + 1;
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
-  if (lower_failed(w) || (to > from && !known(a, b, from, to, next))) return;
+  if (lower_failed(w) || (to > from && !ranges_known_at(a, b, from, to, next))) return;
   for (int i = 0; i < n; i++) {
     const int read = p ? operand[i] : i < op->n_reads ? i : -1;
-    const int64_t words = far_words(w, next, read), *shift = words ? shift_of(a, next, read) : NULL;
+    const int64_t words = prefetched_words(w, next, read),
+                  *shift = words ? shift_of(a, next, read) : NULL;
     if (!shift || (!p && words > a->room)) continue;
     if (!note_prefetch(w, s, (cpu_prefetch){next, read, to > from ? none : shift})) return;
     a->room -= p ? 0 : words;
@@ -169,19 +173,18 @@ static void prefetch_maps(prefetching *a, const ir_body *b, int from, int to) {
     if (is_map(a->w, s->body.s[i])) prefetch(a, b, from, to, s->body.s[i]);
 }
 
-/* Of the body's products those that prefetch: what maps need (maps), or what products of the same
- * kind do. */
+/* The products of the body that prefetch: for maps (maps), or for products of the same kind. */
 static int products_of(const prefetching *a, const ir_body *b, bool maps, int all[MOST_PRODUCTS]) {
   int n = 0;
   for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    if (may_prefetch(a->w, b->s[i]) || (maps && p && p->way == CPU_CHANNELS)) all[n++] = i;
+    if (may_prefetch(a->w, b->s[i]) || (maps && p && p->kind == CPU_CHANNELS)) all[n++] = i;
   }
   return n;
 }
 
-/* Each product prefetches what comes up to the next one. */
-static void in_turn(prefetching *a, const ir_body *b) {
+/* Each product prefetches what is needed up to and including the next one. */
+static void prefetch_next_products(prefetching *a, const ir_body *b) {
   int all[MOST_PRODUCTS], n = products_of(a, b, true, all);
   for (int i = 0; i < n; i++) {
     a->room = lower_close_words(a->w->plan->arch) / SHARE;
@@ -209,8 +212,8 @@ static int64_t cached_words(const tf_arch *a) {
   return most;
 }
 
-/* How an operand of a window's nest, or of a map of its sums, moves to the image that follows: with
- * the nest's own innermost loop over images, else with the innermost one around it. */
+/* How an operand of a window's nest, or of a map of its sums, moves to the next image: with the
+ * nest's innermost loop over images, else with the innermost surrounding one. */
 static int64_t *next_image(const prefetching *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
@@ -229,10 +232,8 @@ static void note_image(const prefetching *a, ir_stmt *s, const ir_stmt *nest, in
   if (shift) note_prefetch(a->w, s, (cpu_prefetch){nest, read, shift});
 }
 
-/* Lets a window prefetch what does not stay close; and what it writes, where both do not fit the
- * caches (depthwise 3 x 3, 144 channels of 56 x 56, a Zen 5 core: one image 0.90 of the time, with
- * writes 1.2; eight images 0.5, with writes 0.35).
- */
+/* Lets a window prefetch what does not stay in the close memory; also its output, if both together
+ * do not fit in the caches, as prefetching the output costs more than it gains otherwise. */
 static void prefetch_window(const prefetching *a, ir_stmt *s) {
   const lowering *w = a->w;
   const cpu_window *v = cpu_of(s)->window;
@@ -257,7 +258,7 @@ static void walk(prefetching *a, const ir_body *b) {
     if (cpu_of(s)->window) prefetch_window(a, s);
     const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
     if (loop) a->loop[a->n_loops++] = s->loop.var;
-    if (loop && s->loop.trip > 1) in_turn(a, &s->body);
+    if (loop && s->loop.trip > 1) prefetch_next_products(a, &s->body);
     walk(a, &s->body);
     a->n_loops -= loop;
   }

@@ -1,10 +1,12 @@
-/* Recognises nests that are matrix products, and decides where an op's own loops may end. */
+/* Recognises nests that are matrix products, and decides which of an op's loops may be left to one
+ * nest. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
 
-/* Weights are transposed word by word, up to so many words (64 MiB of workspace); beyond so many
- * times the close memory only if each is used often enough (arch-specs/cores/fitted.csv). */
+/* Weights of up to so many words are transposed element by element (64 MiB of workspace); beyond a
+ * multiple of the close memory only if each is reused often enough
+ * (arch-specs/cores/fitted.csv). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
 static int64_t box_words(const lowering *w, int o, int ref) {
@@ -26,7 +28,7 @@ static int64_t box_words(const lowering *w, int o, int ref) {
   return words;
 }
 
-/* The operand of a product that the output's last dim moves; -1: none. */
+/* The read of a product that the output's last dim moves; -1: none. */
 static int panel_read(const lowering *w, int o);
 
 bool lower_fits_near_cache(const lowering *w, int o) {
@@ -36,9 +38,9 @@ bool lower_fits_near_cache(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
   bool tiles;
-  /* the panel of a product has to stay close, the rest streams past; with few rows the panel
-   * streams */
-  if (panel >= 0 && lower_few_streams(w, o, panel, &tiles))
+  /* the panel of a product has to stay close while the other operand streams past; with few rows
+   * the panel streams */
+  if (panel >= 0 && lower_skinny_or_streamed(w, o, panel, &tiles))
     return tiles || words + box_words(w, o, 1 - panel) <= close;
   if (panel >= 0) return box_words(w, o, panel) <= close;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
@@ -71,7 +73,7 @@ static bool longer(const finder *f, int k, int best) {
   return best < 0 || f->nest->range[k].most > f->nest->range[best].most;
 }
 
-/* The longest dim of the output that a has and b lacks; -1: none. */
+/* The longest dim of the output that moves a and not b; -1: none. */
 static int rows_of(const finder *f, const cpu_product *p) {
   int best = -1;
   for (int k = 0; k < p->n; k++)
@@ -79,7 +81,7 @@ static int rows_of(const finder *f, const cpu_product *p) {
   return best;
 }
 
-/* The stride of n along b's last rank; 0: n moves another rank, or none. */
+/* The stride of n along b's last rank; 0: n moves another rank or none. */
 static int64_t stride_of(const finder *f, const cpu_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
@@ -93,8 +95,8 @@ static int64_t stride_of(const finder *f, const cpu_product *p) {
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* Whether elements adjacent along the op's k-th dim are adjacent in the operand, and the dim moves
- * no other rank. */
+/* Whether neighbours along the op's k-th dim are neighbours in the operand, and the dim moves no
+ * other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
   if (z->rank == 0 || lower_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
@@ -105,7 +107,7 @@ static bool runs(const finder *f, const tf_ref *ref, int k) {
 }
 
 /* Whether a can be read in place. */
-static bool as_it_is(const finder *f, const cpu_product *p) {
+static bool reads_in_place(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
@@ -115,9 +117,9 @@ static bool as_it_is(const finder *f, const cpu_product *p) {
          k->most % p->kernel->k_round == 0;
 }
 
-/* How often a word of a is used while the nest's box of it stays; a box of the whole tensor stays
- * for the whole run. */
-static int64_t uses(const finder *f, const cpu_product *p) {
+/* How often an element of a is used while the nest's box stays; a box of the whole tensor stays for
+ * the whole run. */
+static int64_t uses_of_a(const finder *f, const cpu_product *p) {
   const tf_workload *wl = f->w->plan->wl;
   int64_t n = 1;
   bool all = true;
@@ -131,8 +133,8 @@ static int64_t uses(const finder *f, const cpu_product *p) {
   return n;
 }
 
-/* Whether the box of a always begins with an element that is there, by whose address a copy of it
- * is known. */
+/* Whether the box of a always begins inside the tensor, so that the address of its first element
+ * identifies the copy. */
 static bool begins_inside(const finder *f, const cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
@@ -152,9 +154,8 @@ static bool begins_inside(const finder *f, const cpu_product *p) {
   return all;
 }
 
-/* Weights that are contiguous along neither m nor k are transposed once, as otherwise every step of
- * k would touch a cache line for each row.  So are those that the kernel wants in another layout.
- */
+/* Transposes, once, weights that are contiguous along neither m nor k, as otherwise every step of k
+ * would touch a cache line for each row; likewise those that the kernel wants in another layout. */
 static void transpose(const finder *f, cpu_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
@@ -167,19 +168,19 @@ static void transpose(const finder *f, cpu_product *p) {
     if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
   }
   const tf_index *inner = &a->index[tf_inner_rank(z)];
-  if (as_it_is(f, p) &&
+  if (reads_in_place(f, p) &&
       (tf_index_coef(inner, f->op->dims[p->m]) || tf_index_coef(inner, f->op->dims[p->k])))
     return;
   if (z->producer >= 0 || words > TURNED_MOST) return;
-  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES)
+  if (words / TURNED_CLOSE > lower_close_words(f->w->plan->arch) && uses_of_a(f, p) < TURNED_USES)
     return;
   p->pairs.transposed = lower_scratch(f->w, p->kernel->a, words, z->name,
                                       f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
-/* Copies rows of a for each setting of the outer dims, if they cannot be read otherwise. */
+/* Copies rows of a for each setting of the outer dims, if the kernel cannot read them in place. */
 static void find_copy(const finder *f, cpu_product *p) {
-  if (p->pairs.transposed >= 0 || as_it_is(f, p)) return;
+  if (p->pairs.transposed >= 0 || reads_in_place(f, p)) return;
   int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) *
                   rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
@@ -194,8 +195,8 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
   return false;
 }
 
-/* The longest dim over which both are summed; where b is packed in phases, only dims that stay
- * within one, as steps along others may differ. */
+/* The longest dim over which both operands are summed. Where b is packed in phases, only a dim
+ * whose steps stay within one phase. */
 static int sums_of(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
@@ -213,9 +214,9 @@ static double page_words(const finder *f) {
   return f->w->plan->arch->core.page / (double)sizeof(float);
 }
 
-/* Whether rows of b are a page or more apart: then each is in a page of its own, and they share few
- * sets of the caches. */
-static bool far_apart(const finder *f, const cpu_product *p) {
+/* Whether rows of b are a page or more apart: each then has a page of its own, and they conflict in
+ * few sets of the caches. */
+static bool rows_span_pages(const finder *f, const cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
   int64_t words = 1;
@@ -226,16 +227,15 @@ static bool far_apart(const finder *f, const cpu_product *p) {
   return p->stride == 1 && z->producer < 0 && (double)words >= page_words(f);
 }
 
-/* Copying such rows side by side pays if enough tiles of rows of a use them, each of which would
- * wait for them, and if they are then closer (measured with 64 rows of a by 2048 x 8192: half as
- * long again without). */
+/* Whether copying such rows side by side pays: enough tiles of rows of a use the copy, each of
+ * which would wait for the rows, and the copy is closer to the core. */
 static bool worth_copying(const finder *f, const cpu_product *p) {
   enum { WIDE = 4 };
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const int chosen = (int)t->choices.at[TF_CHOICE_PACK];
   if (chosen) return chosen == LOW_PACK_ALWAYS;
-  if (!p->pairs.far || !t->lanes) return false;
+  if (!p->pairs.rows_span_pages || !t->lanes) return false;
   const int64_t rows = tf_micro_rows(t->registers, WIDE),
                 tiles = (f->nest->range[p->m].most + rows - 1) / rows;
   const double n = (double)f->nest->range[p->n].most;
@@ -243,10 +243,10 @@ static bool worth_copying(const finder *f, const cpu_product *p) {
          (double)tiles * core->strided_access / t->lanes > 1 / core->copy + core->page_crossing / n;
 }
 
-/* The row pitch of a panel: an odd number of cache lines if there are several tiles side by side.
- * A tile walks down a few rows, and rows an even number of lines apart share few sets of a cache.
- */
-static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
+/* The row pitch of a panel: an odd number of cache lines if several tiles lie side by side. A tile
+ * goes down a few columns, whose rows would conflict in few sets of a cache at an even number of
+ * lines. */
+static int64_t panel_pitch(const lowering *w, const ir_kernel *kernel, int64_t n) {
   enum { TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round),
                 bytes = wide * kernel->group * ir_bytes(kernel->b),
@@ -256,10 +256,9 @@ static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) 
          (crowded ? rounded(line / (kernel->group * ir_bytes(kernel->b)), kernel->n_round) : 0);
 }
 
-/* Whether b, windows of bfloat16 that each of their places would lay out anew in groups, is better
- * laid out once in float32: for so few rows that the groups' gain is less.  (Measured with 3 and 8
- * rows on one core of a Zen 5: in float32 0.5 of the time.) */
-static bool widens(const finder *f, const cpu_product *p) {
+/* Whether b is packed as float32 in place of bfloat16: for windows, groups would have to be packed
+ * anew for each position, which so few rows do not repay. */
+static bool packs_as_float32(const finder *f, const cpu_product *p) {
   const tf_core *core = &f->w->plan->arch->core;
   const ir_machine *t = &f->w->p->machine;
   const tf_ref *b = &f->op->reads[p->b];
@@ -271,40 +270,40 @@ static bool widens(const finder *f, const cpu_product *p) {
   return p->m < 0 || (double)f->nest->range[p->m].most * gains < core->gather;
 }
 
-/* Decides what of b is packed. */
+/* Decides which part of b is packed, and how. */
 static void panels(const finder *f, cpu_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
-  p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
+  p->pairs.rows_span_pages = p->kernel->group == 1 && same && rows_span_pages(f, p);
   if (p->kernel->group == 1 && p->stride &&
       (lower_padded(from) || p->stride > 1 || (!same && lower_has_windows(f->w->plan->wl, b)))) {
     lower_add_slab(f->w, f->nest, b, p);
   } else if (lower_streams(f->w, f->nest->op, p->b, f->nest->range)) {
     lower_stream(f->w, f->nest, p);
     p->pack =
-        lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.wide,
+        lower_scratch(f->w, p->kernel->b, 2 * p->pairs.steps * p->kernel->group * p->pairs.pitch,
                       f->op->name, f->w->p->op_id[f->nest->op]);
-    p->pairs.far = false;
+    p->pairs.rows_span_pages = false;
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
-    p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
+    p->pairs.pitch = panel_pitch(f->w, p->kernel, n->most);
     p->pack = lower_scratch(f->w, p->kernel->b, cpu_panel_words(p, k->most), f->op->name,
                             f->w->p->op_id[f->nest->op]);
-    p->pairs.keep = from->producer < 0 && !lower_padded(from);
-    p->pairs.far = false;
+    p->pairs.keep_pack = from->producer < 0 && !lower_padded(from);
+    p->pairs.rows_span_pages = false;
   }
 }
 
-/* Whether the range begins at a multiple of the step: one that follows from readers may begin
+/* Whether the range begins at a multiple of the step; a range inferred from readers may begin
  * anywhere. */
 static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
   return lower_span_of(w, r->lo).of % step == 0;
 }
 
-/* Whether one dim of the op alone moves rank r of b: n, k, or one outside, whose settings have
- * panels of their own. These are offered where b has to be laid out in any case. */
-static bool one_dim(const finder *f, const cpu_product *p, int r) {
+/* Whether one dim of the op alone moves rank r of b: n, k, or one outside, which then has panels
+ * for each of its settings. */
+static bool one_dim_moves(const finder *f, const cpu_product *p, int r) {
   const tf_ref *b = &f->op->reads[p->b];
   if (lower_is_dim(&b->index[r], f->op->dims[p->n]) ||
       lower_is_dim(&b->index[r], f->op->dims[p->k]))
@@ -327,16 +326,16 @@ static bool known_panels(const finder *f, const cpu_product *p) {
   const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n,
              one_k = k->lo.var < 0 && k->lo.off == 0;
   if (!one_n && !(n->exact && all_n % n->most == 0 && begins_at(f->w, n, n->most))) return false;
-  if (p->pairs.steps && !one_n && n->most % p->pairs.wide) return false;
+  if (p->pairs.steps && !one_n && n->most % p->pairs.pitch) return false;
   if (!p->kernel->lifts)
     return one_k || (k->exact && k->most % round == 0 && begins_at(f->w, k, round));
   return k->exact && all_k % k->most == 0 && begins_at(f->w, k, k->most) &&
          (k->most == all_k || k->most % round == 0);
 }
 
-/* Panels of all of b, which the caller may pack once for many calls: of an argument that does not
- * change between them, in blocks of as many columns as nests have, and as deep as these where
- * something stands behind each. */
+/* Offers panels of all of b, which the caller may pack once for many calls: of an argument that
+ * stays the same between calls, in blocks of as many columns as nests have, and as deep as nests
+ * are if other dims follow. */
 static void offer_panels(const finder *f, cpu_product *p) {
   enum { WORDS_MOST = 1 << 28 };
   const tf_ref *b = &f->op->reads[p->b];
@@ -345,19 +344,19 @@ static void offer_panels(const finder *f, cpu_product *p) {
   const int64_t all_n = wl->dims[f->op->dims[p->n]].extent,
                 all_k = wl->dims[f->op->dims[p->k]].extent, most_n = f->nest->range[p->n].most,
                 most_k = f->nest->range[p->k].most,
-                wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, most_n),
+                wide = p->pack >= 0 ? p->pairs.pitch : panel_pitch(f->w, p->kernel, most_n),
                 columns = p->pairs.steps ? wide : most_n, deep = p->kernel->lifts ? most_k : all_k;
   bool alone = z->producer < 0 && !lower_padded(z) && !p->slab;
   if (f->w->p->machine.changes && f->w->p->machine.changes[b->tensor]) return;
   for (int r = 0; alone && r < z->rank; r++)
-    alone = one_dim(f, p, r);
+    alone = one_dim_moves(f, p, r);
   if (!alone || !known_panels(f, p) || deep > WORDS_MOST / wide) return;
   int64_t panels = (all_n + columns - 1) / columns * (all_k / deep);
   for (int k = 0; k < f->op->n_dims; k++)
     if (!cpu_is_matrix(p, k) && read_has(f, p->b, k) &&
         __builtin_mul_overflow(panels, wl->dims[f->op->dims[k]].extent, &panels))
       return;
-  p->pairs.wide = wide;
+  p->pairs.pitch = wide;
   p->pairs.columns = columns;
   p->pairs.deep = deep;
   const int64_t words = cpu_panel_words(p, deep);
@@ -400,20 +399,20 @@ void lower_product(lowering *w, ir_stmt *nest) {
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
-  p.kernel = lower_suited(w, op, p.a, p.kernel);
+  p.kernel = lower_exact_kernel(w, op, p.a, p.kernel);
   p.stride = stride_of(&f, &p);
   p.m = rows_of(&f, &p);
-  if (widens(&f, &p)) p.kernel = w->p->machine.plain;
+  if (packs_as_float32(&f, &p)) p.kernel = w->p->machine.plain;
   p.k = sums_of(&f, &p);
   if (p.k < 0 || (p.m >= 0 && !known_lengths(&nest->range[p.m]))) return;
   const bool padded = lower_padded(&w->plan->wl->tensors[op->reads[p.a].tensor]);
-  if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_few(w, nest, &p)) {
+  if (!padded && !lower_streams(w, nest->op, p.b, nest->range) && lower_skinny(w, nest, &p)) {
     note_product(w, nest, &p);
     return;
   }
   if (p.m < 0 || !known_lengths(&nest->range[p.n]) || (padded && !begins_inside(&f, &p))) return;
   if (padded) transpose(&f, &p);
-  if (padded && p.pairs.transposed < 0) return; /* borders are read from a copy alone */
+  if (padded && p.pairs.transposed < 0) return; /* a kernel reads borders from a copy alone */
   panels(&f, &p);
   if (!padded) transpose(&f, &p);
   find_copy(&f, &p);

@@ -1,8 +1,8 @@
-/* Products of few rows and a large operand, as in decoding: b is read once and in place.  Packing
- * it would take longer than the multiplication, which is limited by memory bandwidth; weights so
- * for more rows, in tiles.  Where the rows are fewer still, b may be small, too, unless it is
- * weights, which are packed once; and where the output has no dim for its one row: there is no
- * other product kernel for it. */
+/* Products of few rows and a large operand b, as in decoding, which read b once and in place:
+ * packing b would take longer than multiplying, which is limited by memory bandwidth. Weights are
+ * treated so for more rows, too, in tiles. With fewer rows still b may be small, unless it is
+ * weights, which are packed once; and an output that has no dim for its single row has no other
+ * product kernel. */
 #include <limits.h>
 
 #include "codegen/backend/cpu/pass/pass.h"
@@ -13,8 +13,8 @@ static bool reads(const lowering *w, const tf_op *op, int read, int k) {
   return lower_reads_dim(ref, w->plan->wl->tensors[ref->tensor].rank, op->dims[k]);
 }
 
-/* How often the whole workload uses a word of b. */
-static int64_t uses(const lowering *w, const tf_op *op, int b) {
+/* How often the whole workload uses an element of b. */
+static int64_t uses_of_b(const lowering *w, const tf_op *op, int b) {
   int64_t n = 1;
   for (int k = 0; k < op->n_dims; k++)
     if (!reads(w, op, b, k) && __builtin_mul_overflow(n, w->plan->wl->dims[op->dims[k]].extent, &n))
@@ -42,7 +42,7 @@ static bool runs(const lowering *w, const tf_op *op, int read, int k) {
   return false;
 }
 
-/* Sums that are stored as bfloat16 are computed in a float32 buffer. */
+/* Whether the sums' buffer is float32; sums that are stored as bfloat16 are computed in one. */
 static bool is_real(const lowering *w, int z) {
   const ir_type type = w->p->buffers[w->p->buffer_of[z]].type;
   return (type == IR_F32 || type == IR_BF16) && !lower_padded(&w->plan->wl->tensors[z]);
@@ -54,8 +54,8 @@ static bool has_rows(const lowering *w, const tf_op *op, int b) {
   return false;
 }
 
-/* The reduced dim that the kernel walks: one along which both operands are contiguous, or where b
- * is contiguous along the output's last dim, the longest; -1: none. */
+/* The reduced dim along which the kernel runs: one along which both operands are contiguous or, if
+ * b is contiguous along the output's last dim, the longest; -1: none. */
 static int sum_of(const lowering *w, const tf_op *op, int b) {
   int longest = -1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -67,19 +67,18 @@ static int sum_of(const lowering *w, const tf_op *op, int b) {
   return runs(w, op, b, op->n_out_dims - 1) ? longest : -1;
 }
 
-/* Whether the contiguous dim fills vectors. */
+/* Whether the contiguous dim is long enough to fill vectors. */
 static bool is_long(const lowering *w, const tf_op *op, int b, int k) {
   const int along = runs(w, op, b, k) ? k : op->n_out_dims - 1;
   return w->plan->wl->dims[op->dims[along]].extent >= w->p->machine.lanes;
 }
 
-/* Whether more rows than the registers hold are better multiplied in tiles where b stands than by
- * panels of it: b is weights, which come from memory, as other layers pass through the caches from
- * one call to the next, and multiplying takes no more than a few times what reading them takes; or
- * no longer than that, where the panels' kernel multiplies several elements at a time.  Sums in
- * lanes are added up at the end, which takes as long as some vectors of them. Each tile has a call
- * of its own in the code, and rows of a stand on the stack, so that there is a most (READS:
- * arch-specs/cores/fitted.csv). */
+/* Whether more rows than the registers hold are faster in tiles over b in place than over packed
+ * panels. b must be weights, which come from memory, as other layers evict them between calls; and
+ * multiplying must not take more than a few times as long as reading, or no longer than that, where
+ * the kernel of panels multiplies groups. Reducing lanes at the end of each sum counts like some
+ * vectors. The number of rows is limited, as each tile has a call of its own in the code, and rows
+ * of a lie on the stack (READS: arch-specs/cores/fitted.csv). */
 static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
   enum { READS = 4, VECTORS = 32, ROWS = 128 };
   const tf_arch *a = w->plan->arch;
@@ -93,14 +92,14 @@ static bool tiles_pay(const lowering *w, const tf_op *op, int b, int k) {
     return false;
   if (runs(w, op, b, k) && w->plan->wl->dims[op->dims[k]].extent < (int64_t)VECTORS * t->lanes)
     return false;
-  const int64_t rows = uses(w, op, b);
+  const int64_t rows = uses_of_b(w, op, b);
   return rows <= ROWS &&
          (double)rows <= reads * a->core.ports * t->lanes / (each * a->memories[0].read_bw);
 }
 
-/* Whether such weights, with neighbours along n, pass by in panels (codegen/intrin/stream.c): where
- * enough rows use each that multiplying takes longer than reading, and so few that they stay close
- * beside it. */
+/* Whether such weights, contiguous along n, are streamed in panels (codegen/intrin/stream.c): there
+ * are enough rows that multiplying takes longer than reading, and few enough that they stay in the
+ * close memory. */
 bool lower_streams(const lowering *w, int o, int b, const ir_range *range) {
   enum { ROWS = 128 };
   const tf_op *op = &w->plan->wl->ops[o];
@@ -117,10 +116,9 @@ bool lower_streams(const lowering *w, int o, int b, const ir_range *range) {
          range[0].most <= ROWS && tf_micro_streams(&w->p->machine, kernel, range[0].most);
 }
 
-/* Columns of a panel: of all columns, or of whole panels, as many as a tile is wide; else as many
- * as divide a nest's, if they are half as many, as all nests then begin with a panel and these can
- * be laid out beforehand (Zen 5, 64 rows by 768 x 3072 in nests of 32 columns: 0.68 of the time).
- */
+/* Columns of a panel. If nests have all columns, or whole panels, as many as a tile is wide; else
+ * the most that divide a nest's columns, if that is at least half a tile: all nests then begin with
+ * a panel, and panels can be packed beforehand. */
 static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const int64_t lanes = w->p->machine.lanes,
                 wide = (int64_t)tf_micro_streamed_across(&w->p->machine) * lanes,
@@ -131,9 +129,8 @@ static int64_t panel_of(const lowering *w, const ir_stmt *nest, const cpu_produc
   return wide;
 }
 
-/* Columns that a row of b has in a page, where the rows lie in more pages than the TLB has entries:
- * a strip takes them all before the page's entry goes (16 rows by 4096 x 4096: 0.8 of the time of
- * strips a panel wide); else 1. */
+/* Columns of a row of b in one page, if rows lie in more pages than the TLB has entries: a strip
+ * then uses the whole page before its entry is evicted; else 1. */
 static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_core *core = &w->plan->arch->core;
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -143,39 +140,38 @@ static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu
   return pages > core->tlb_entries ? (int64_t)core->page / bytes : 1;
 }
 
-/* A panel that is laid out here stays in the first cache while all tiles use it (measured on Zen 5,
- * 17 rows by 768 x 2304: twice as long ones took 1.12 times as long).  Strips are as wide as leaves
- * the sums close, where a does not stay close, or a page is read. */
+/* Sizes a streamed panel: packed here, it stays in the first cache while all tiles use it. Strips
+ * are as wide as the close memory can hold sums for, if a does not fit there, or if strips cover
+ * pages. */
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
-  enum { EACH = 8 }; /* of steps, which are rounded up to it */
+  enum { EACH = 8 }; /* groups of k are a multiple of this */
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,
                 k = nest->range[p->k].most / p->kernel->group;
-  p->pairs.wide = panel_of(w, nest, p);
+  p->pairs.pitch = panel_of(w, nest, p);
   const int64_t first = (int64_t)(w->plan->arch->core.l1_resident / (double)sizeof(float)),
-                most = smaller(first / p->pairs.wide, close / 4 / m),
+                most = smaller(first / p->pairs.pitch, close / 4 / m),
                 parts = most > EACH ? (k + most - 1) / most : 1;
   p->pairs.steps = most > EACH ? ((k + parts - 1) / parts + EACH - 1) / EACH * EACH : EACH;
   const int64_t sums = close / 4 / m,
                 strip = m * k > close ? sums : smaller(sums, columns_in_page(w, nest, p)),
-                panels = strip / p->pairs.wide;
-  p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.wide;
+                panels = strip / p->pairs.pitch;
+  p->pairs.strip = (panels > 1 ? panels : 1) * p->pairs.pitch;
 }
 
-/* Half as many rows as registers hold sums of: for 8 rows by 1000 keys of width 64 in the second
- * cache, laying K and V out anew took 0.83 of the time (bfloat16, Zen 5), for 4 rows 1.35 times as
- * long, for one 2.8. */
+/* Whether there are at most half as many rows as registers can hold sums for: with more, packing a
+ * small b pays, even from the second cache. */
 static bool is_fewer(const lowering *w, const tf_op *op, int b) {
-  return uses(w, op, b) <= tf_micro_few_rows(w->p->machine.registers) / 2;
+  return uses_of_b(w, op, b) <= tf_micro_few_rows(w->p->machine.registers) / 2;
 }
 
-/* Whether the op, whose output's last dim moves read b only, is such a product; k: the position of
- * the reduced dim that the kernel walks, any others are outside. */
+/* Whether the op, of whose reads its output's last dim moves b alone, is such a product; k: the
+ * position of the reduced dim along which the kernel runs, all others being outside. */
 static bool is_few(const lowering *w, int o, int b, int *k) {
   const tf_op *op = &w->plan->wl->ops[o];
   if (w->p->machine.lanes < 2 || !is_real(w, op->out) || !is_real(w, op->reads[0].tensor) ||
       !is_real(w, op->reads[1].tensor) || (*k = sum_of(w, op, b)) < 0)
     return false;
-  if (uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k))
+  if (uses_of_b(w, op, b) > tf_micro_few_rows(w->p->machine.registers) && !tiles_pay(w, op, b, *k))
     return false;
   if (op->n_dims > op->n_out_dims + 1 && !is_long(w, op, b, *k)) return false;
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[b].tensor];
@@ -198,7 +194,7 @@ static bool spreads(const lowering *w, int o) {
   return false;
 }
 
-bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
+bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles) {
   enum { DIMS = 3 };
   int k;
   const tf_op *op = &w->plan->wl->ops[o];
@@ -206,17 +202,17 @@ bool lower_few_streams(const lowering *w, int o, int b, bool *tiles) {
   for (k = 0; k < DIMS && k < op->n_dims; k++)
     range[k] = w->cur[o * w->plan->wl->n_dims + op->dims[k]];
   const bool streams = lower_streams(w, o, b, range);
-  *tiles = streams || uses(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
+  *tiles = streams || uses_of_b(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
   return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
 }
 
-/* Whether b takes half of the outermost cache at most, from which it comes each time. */
+/* Whether b takes at most half of the outermost cache, so that each use comes from there. */
 static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_arch *a = w->plan->arch;
   const tf_op *op = &w->plan->wl->ops[nest->op];
   for (int i = 0; i < 2; i++)
     if (w->p->buffers[w->p->buffer_of[op->reads[i].tensor]].type != IR_F32) return false;
-  if (a->n_memories < 2 || p->few.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
+  if (a->n_memories < 2 || p->skinny.along_k || p->m < 0 || !nest->range[p->n].exact) return false;
   const tf_memory *cache = &a->memories[1];
   return cache->capacity_words <= 0 ||
          (double)words_of(&w->plan->wl->tensors[op->reads[p->b].tensor]) * (double)sizeof(float) <=
@@ -225,22 +221,21 @@ static bool is_held(const lowering *w, const ir_stmt *nest, const cpu_product *p
 
 static int columns(int64_t n) { return n < 1 ? 1 : n > INT_MAX ? INT_MAX : (int)n; }
 
-bool lower_few(const lowering *w, const ir_stmt *nest, cpu_product *p) {
+bool lower_skinny(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32, false};
   int k;
   const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
   if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;
   p->kernel = &kernel;
-  p->way = CPU_FEW;
+  p->kind = CPU_SKINNY;
   p->k = k;
-  p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
-  /* of the memory's half that stays, a quarter for rows of b; sums may take the other half, too, as
-   * they come in turn
-   */
+  p->skinny.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
+  /* of the close half of the memory a quarter for rows of b; sums may take the other half, too, as
+   * they are accessed in order */
   const int64_t close = lower_close_words(w->plan->arch),
                 rows = p->m < 0 ? 1 : nest->range[p->m].most;
-  p->few.held = is_held(w, nest, p);
-  p->few.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
-  p->few.block = columns(2 * close / rows);
+  p->skinny.held = is_held(w, nest, p);
+  p->skinny.strip = columns(close / 4 / TF_MICRO_FEW_STEPS);
+  p->skinny.block = columns(2 * close / rows);
   return true;
 }

@@ -1,5 +1,5 @@
-/* How nests sum, as `print` and the micro-kernels do it: what they add to an element of the output
- * one after the other. */
+/* In which order nests add up sums, as the printer and the micro-kernels do: how many terms are
+ * added to one element of the output in turn. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
@@ -9,7 +9,8 @@ static int64_t times(int64_t a, int64_t b) {
 }
 static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
-/* Whether the op's k-th dim moves no operand but along its last rank, by one element. */
+/* Whether the op's k-th dim moves each operand along its last rank by one element, or not at
+ * all. */
 static bool runs_along(const lowering *w, const tf_op *op, int k) {
   for (int i = 0; i < op->n_reads; i++) {
     const tf_ref *ref = &op->reads[i];
@@ -21,9 +22,8 @@ static bool runs_along(const lowering *w, const tf_op *op, int k) {
   return true;
 }
 
-/* Whether sums are made element by element of the output, along rows of what is summed, in vectors
- * or in double: these are exact enough whatever their length.  Else each term goes to an element in
- * memory. */
+/* Whether an element of the output is summed at a time, along rows, in vectors or in double:
+ * precise enough for any length. Otherwise each term is added to an element in memory. */
 static bool along_rows(const lowering *w, const tf_op *op) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return true;
@@ -33,15 +33,15 @@ static bool along_rows(const lowering *w, const tf_op *op) {
   return false;
 }
 
-/* Terms that go to an element in memory, some at a time. */
-static void each(lower_terms *t, int64_t all, int64_t some) {
+/* Terms that are added to an element in memory, `some` at a time. */
+static void add_in_memory(lower_terms *t, int64_t all, int64_t some) {
   t->adds = parts(all, some);
   t->limit = TF_MICRO_RUN;
   t->most = TF_MICRO_RUN * some;
 }
 
-/* Sums that a nest makes on its own, of `run` terms or fewer. */
-static void sums(lower_terms *t, int64_t all, int64_t adds) {
+/* A nest sums up `adds` terms or fewer before it adds them to the output. */
+static void add_sums(lower_terms *t, int64_t all, int64_t adds) {
   t->adds = adds;
   t->limit = TF_MICRO_RUNS;
   t->most = adds <= TF_MICRO_RUNS            ? all
@@ -49,33 +49,34 @@ static void sums(lower_terms *t, int64_t all, int64_t adds) {
                                              : 1;
 }
 
-/* Whether sums are in tiles; a product of another kernel than the machine's has none of a
- * micro-kernel. */
+/* Whether the kernel holds its sums in tiles; a product of a kernel that is not the machine's has
+ * none of a micro-kernel. */
 static bool in_tiles(const lowering *w, const ir_kernel *k) {
   return (k == w->p->machine.real || k == w->p->machine.whole) &&
          tf_micro_in_tiles(tf_micro_kernel_of(k));
 }
 
 static void of_product(const lowering *w, const ir_stmt *s, int64_t all, lower_terms *t) {
-  enum { ONE_ROW = 4, ROWS = 6 }; /* rows of b at once, at least: skinny_gemm.c */
+  enum { ONE_ROW = 4, ROWS = 6 }; /* the least rows of b that are added at once: micro_skinny.c */
   const cpu_product *p = cpu_of(s)->product;
   const int64_t k = s->range[p->k].most, others = all / (k > 0 ? k : 1);
   if (p->kernel->a != IR_F32) return;
-  if (p->way == CPU_SPARSE)
-    sums(t, all, parts(all, p->sparse.deep));
-  else if (p->way == CPU_CHANNELS)
-    sums(t, all, parts(all, TF_MICRO_PART));
-  else if (p->way == CPU_FEW && !p->few.along_k)
-    each(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
-  else if (p->way == CPU_FEW)
-    sums(t, all,
-         times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
+  if (p->kind == CPU_SPARSE)
+    add_sums(t, all, parts(all, p->sparse.deep));
+  else if (p->kind == CPU_CHANNELS)
+    add_sums(t, all, parts(all, TF_MICRO_PART));
+  else if (p->kind == CPU_SKINNY && !p->skinny.along_k)
+    add_in_memory(t, all, p->m < 0 || s->range[p->m].most == 1 ? ONE_ROW : ROWS);
+  else if (p->kind == CPU_SKINNY)
+    add_sums(t, all,
+             times(others, parts(k, (int64_t)TF_MICRO_RUN * TF_MICRO_RUNS * w->p->machine.lanes)));
   else if (in_tiles(w, p->kernel))
-    sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
+    add_sums(t, all, k > TF_MICRO_RUN ? times(others, k) : others);
   else
-    sums(t, all,
-         times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps
-                                                                                : TF_MICRO_RUN)));
+    add_sums(
+        t, all,
+        times(others, parts(k, p->pairs.steps && p->pairs.steps < TF_MICRO_RUN ? p->pairs.steps
+                                                                               : TF_MICRO_RUN)));
 }
 
 void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
@@ -90,7 +91,7 @@ void lower_terms_of(const lowering *w, const ir_stmt *s, lower_terms *t) {
   if (cpu_of(s)->product)
     of_product(w, s, all, t);
   else if (along_rows(w, op))
-    sums(t, all, 1);
+    add_sums(t, all, 1);
   else
-    each(t, all, 1);
+    add_in_memory(t, all, 1);
 }

@@ -1,31 +1,32 @@
 /* Words of intermediates that nests other than products fetch and write back, where these do not
- * stay in the first cache from one nest to the next.  The model counts them, but hides them behind
- * work that a kernel does not have. */
+ * stay in the first cache from one nest to the next. The model counts these words, too, but lets
+ * them overlap with computation, of which such nests have too little. */
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
 
 typedef struct {
   const ir_program *p;
-  double stays;      /* words that stay in the first cache */
-  double *fetched;   /* [buffer] words read or written at its place so far; 0: none */
-  double *rewritten; /* [buffer] of them, those that are written */
+  double close_words; /* words that stay in the first cache */
+  double *fetched;    /* [buffer] words accessed so far at the buffer's place; 0: none */
+  double *rewritten;  /* [buffer] those of them that are written */
 } traffic;
 
-/* The buffer in whose memory the tensor stands while a nest accesses it; -1: none that comes from
- * further out. */
+/* The buffer whose memory holds the tensor while a nest accesses it; -1: it is an argument's, or
+ * stays in the first cache. */
 static int place_of(const traffic *t, int tensor) {
   int b = t->p->buffer_of[tensor];
-  if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT || (double)t->p->buffers[b].words <= t->stays)
+  if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT ||
+      (double)t->p->buffers[b].words <= t->close_words)
     return -1;
   while (t->p->buffers[b].shares >= 0)
     b = t->p->buffers[b].shares;
   return b;
 }
 
-/* Notes the box of a tensor, of which one dim moves each rank: intermediates that windows read are
- * rarely mapped. */
-static void note(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
+/* Records the box of a tensor each of whose ranks is moved by one dim; intermediates that windows
+ * read are rarely mapped. */
+static void note_box(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
   const int b = place_of(t, tensor);
   if (b < 0) return;
@@ -48,12 +49,12 @@ static void note_nest(traffic *t, const ir_stmt *s) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
   if (!is_passed(s)) return;
   for (int i = 0; i < op->n_reads; i++)
-    note(t, s, &op->reads[i], op->reads[i].tensor);
-  note(t, s, NULL, op->out);
+    note_box(t, s, &op->reads[i], op->reads[i].tensor);
+  note_box(t, s, NULL, op->out);
 }
 
-/* What was noted, both ways, and begins anew. */
-static double noted(traffic *t) {
+/* Words to fetch and to write back of what was recorded, which is then cleared. */
+static double take_noted_words(traffic *t) {
   double words = 0;
   for (int i = 0; i < t->p->n_buffers; i++) {
     words += t->fetched[i] + t->rewritten[i];
@@ -62,7 +63,7 @@ static double noted(traffic *t) {
   return words;
 }
 
-/* Words a cycle that a core gets from the innermost memory that holds all intermediates. */
+/* Words per cycle that a core gets from the innermost memory that holds all intermediates. */
 static double rate(const ir_program *p) {
   const tf_arch *a = p->tree->arch;
   double held = 0, cores = 1;
@@ -79,17 +80,17 @@ static double rate(const ir_program *p) {
 }
 
 double tf_cost_traffic(const ir_program *p, const ir_body *b, bool together) {
-  traffic t = {.p = p, .stays = p->tree->arch->core.l1_resident / (double)sizeof(float)};
+  traffic t = {.p = p, .close_words = p->tree->arch->core.l1_resident / (double)sizeof(float)};
   t.fetched = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
   t.rewritten = TF_ARRAY(p->arena, double, (size_t)p->n_buffers + 1);
   if (!t.fetched || !t.rewritten) return -1;
   double each = 0;
   for (int i = 0; i < b->n; i++) {
     note_nest(&t, b->s[i]);
-    each += noted(&t);
+    each += take_noted_words(&t);
   }
   for (int i = 0; i < b->n; i++)
     note_nest(&t, b->s[i]);
-  const double once = noted(&t);
-  return (together || once <= t.stays ? once : each) / rate(p);
+  const double once = take_noted_words(&t);
+  return (together || once <= t.close_words ? once : each) / rate(p);
 }

@@ -1,5 +1,5 @@
 /* Sums and maxima over small windows that are no matrix products: depthwise convolution, pooling.
- * Lanes run along the output's last dim, columns or channels; following maps are fused while the
+ * Lanes run along the output's last dim, columns or channels; maps that follow are fused while the
  * sums are in registers. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -9,7 +9,7 @@
 enum {
   MAPS_MOST = 4,
   EXACT_MOST = 1 << 24
-}; /* maps fused; whole numbers up to there are float32's */
+}; /* maps fused; integers up to there are exact in float32 */
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 static const ir_buffer *buffer_of(const lowering *w, int z) {
@@ -24,13 +24,13 @@ static bool takes_bytes(const lowering *w, const ir_buffer *b) {
   return ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
 }
 
-/* Bytes too, where vectors take them in. */
+/* Bytes too, if vectors can load them. */
 static bool in_order(const lowering *w, const ir_buffer *b) {
   return float_in_order(b) || takes_bytes(w, b);
 }
 
-/* Whether lanes of float32 can hold the sums: those of int32, where float32 holds each of their
- * bytes' products; bytes that are the most or the least of others are whole numbers. */
+/* Whether lanes of float32 can hold the sums exactly: int32 sums whose products of bytes float32
+ * holds; the maximum or minimum of bytes. */
 static bool can_sum(const lowering *w, const tf_op *op) {
   const ir_buffer *out = buffer_of(w, op->out);
   if (takes_bytes(w, out)) return op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
@@ -40,8 +40,8 @@ static bool can_sum(const lowering *w, const tf_op *op) {
                         buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
 }
 
-/* Which columns of a padded last rank exist is tested once for all rows, so it may depend on the
- * lanes only. */
+/* The lanes inside a padded last rank are computed once for all rows, so that they may depend on
+ * the lanes' dim only. */
 static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
   const tf_tensor *z = &w->plan->wl->tensors[op->reads[i].tensor];
   const tf_index *last = &op->reads[i].index[z->rank - 1];
@@ -64,8 +64,8 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
          !lower_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
-/* Whether the op sums sums, differences and products of what it reads, or that alone where it is,
- * of float32. */
+/* Whether the op sums sums, differences and products of its reads; or a read alone, if that is
+ * float32 read in place. */
 static bool is_sum_of_products(const lowering *w, const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX ||
              op->reduce == TF_REDUCE_MIN,
@@ -81,7 +81,7 @@ static bool is_sum_of_products(const lowering *w, const tf_op *op) {
   return can;
 }
 
-/* The number of settings of the reduced dims; 0: too many, or not constant. */
+/* The number of positions of the window; 0: too many, or not constant. */
 static int taps_of(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -92,8 +92,8 @@ static int taps_of(const tf_op *op, const ir_stmt *s) {
   return (int)n;
 }
 
-/* Whether the last reduced dim is contiguous where lanes along the output would be strided: such
- * sums go along rows. */
+/* Whether the last reduced dim is contiguous while lanes along the output would be strided: such
+ * sums are vectorised along the reduced row instead. */
 static bool sums_rows(const lowering *w, const ir_stmt *s) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = op_of(w, s);
@@ -172,24 +172,25 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
   return can && any;
 }
 
-/* ---- fours of bytes ------------------------------------------------------------------------- */
+/* ---- groups of four bytes ------------------------------------------------------------------ */
 
-/* Whether the innermost reduced dim leads from neighbour to neighbour along the last rank of read
- * i, and nowhere else. */
+/* Whether the innermost reduced dim moves the last rank of read i by one element, and no other
+ * rank. */
 static bool leads_to_neighbours(const lowering *w, const tf_op *op, int i) {
   const tf_ref *ref = &op->reads[i];
   const int last = w->plan->wl->tensors[ref->tensor].rank - 1, dim = op->dims[op->n_dims - 1];
   bool can = last >= 0 && tf_index_coef(&ref->index[last], dim) == 1;
   for (int r = 0; r < last; r++)
     can &= !tf_index_coef(&ref->index[r], dim);
-  for (int k = 0; can && k < op->n_dims; k++) /* columns depend on lanes and the window alone */
+  for (int k = 0; can && k < op->n_dims;
+       k++) /* which columns are inside may depend on lanes and the window alone */
     can = k == op->n_out_dims - 1 || k == op->n_dims - 1 ||
           !tf_index_coef(&ref->index[last], op->dims[k]);
   return can;
 }
 
-/* The read of bytes without a sign that are multiplied in fours by those of the other, with a sign,
- * which are the same for all lanes and rows; -1: there is none. */
+/* The read of unsigned bytes that are multiplied in groups of four by signed bytes of the other
+ * read, which are the same for all lanes and rows; -1: there is none. */
 static int fours_of(const lowering *w, const ir_stmt *s) {
   enum { FOUR = 4 };
   const tf_workload *wl = w->plan->wl;
@@ -214,7 +215,7 @@ static int fours_of(const lowering *w, const ir_stmt *s) {
   return -1;
 }
 
-/* Turns statement `at` of the body into a window, fused with the maps after it. */
+/* Makes statement `at` of the body a window, fused with the maps after it. */
 static void make_window(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
   cpu_window *v = TF_NEW(w->p->arena, cpu_window);
@@ -222,12 +223,12 @@ static void make_window(lowering *w, ir_body *body, int at) {
   cpu_note *note = cpu_edit(w->p, s);
   if (lower_failed(w)) return;
   *v = (cpu_window){.taps = taps_of(op_of(w, s), s), .maps = maps, .fours = fours_of(w, s)};
-  v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->fills);
+  v->value = cpu_window_value(w->plan->wl, op_of(w, s), &v->selects_identity);
   note->window = v;
   for (int i = at + 1; i < body->n && s->nest.n_resets == 0 && v->n_maps < MAPS_MOST; i++) {
     if (!can_map(w, s, v, body->s[i])) break;
     if (!(note = cpu_edit(w->p, body->s[i]))) return;
-    note->done = true;
+    note->fused = true;
     maps[v->n_maps++] = body->s[i];
   }
 }

@@ -1,20 +1,21 @@
-/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel
- * after panel of b goes over all rows. */
+/* Prints products with lanes along channels: a list of the offsets of a's elements, then each panel
+ * of b goes over all rows. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
 #include "model/input/dims.h"
 
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
-/* Dims that the nest walks within a panel: neither in the tile nor groups. */
-static bool outside(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
+/* Whether the nest has a loop over the dim outside the tile's, within a panel: it is neither the
+ * tile's nor one of groups. */
+static bool has_outer_loop(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1) &&
          !cpu_is_group(c->wl, op, p, k);
 }
 
-/* " + WORDS * (d_g * .. + d_h)": where the panels of the group stand; nothing where there is one.
- */
-static void group_at(c_printer *c, const tf_op *op, const cpu_product *p) {
+/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; nothing if there is one
+ * group. */
+static void group_offset(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
     if (!cpu_is_group(c->wl, op, p, k)) continue;
@@ -28,7 +29,7 @@ static int group_along(const cpu_product *p, int k) {
   return k == p->channels.groups ? p->kernel->group : 1;
 }
 
-/* Groups of what is reduced from the k-th dim on, over all of it. */
+/* Settings of the reduced dims from the k-th on, in groups of elements. */
 static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   int64_t n = 1;
   for (; k < op->n_dims; k++)
@@ -36,14 +37,14 @@ static int64_t settings(const c_printer *c, const tf_op *op, const cpu_product *
   return n;
 }
 
-/* Elements of panels from one setting of the outermost reduced dim to the next, for each column. */
+/* Elements of panels between settings of the outermost reduced dim, for each column. */
 static int64_t panel_step(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return settings(c, op, p, op->n_out_dims + 1) * p->kernel->group / group_along(p, op->n_out_dims);
 }
 
 /* ---- panels --------------------------------------------------------------------------------- */
 
-/* Opens the loops over groups; `g_` is where a group begins. */
+/* Opens the loops over groups; `g_` is the offset at which a group's panels begin. */
 static void open_groups(c_printer *c, const tf_op *op, const cpu_product *p) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const char *dim = c_dim_name(c, op, k), *of = k == p->channels.groups ? "g" : "d";
@@ -75,23 +76,22 @@ static void each_element(c_printer *c, const tf_op *op, const cpu_product *p, co
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
-/* Whether groups of b are words that stand side by side along the only dim that is reduced, or
- * words themselves. */
-static bool in_words(const c_printer *c, const tf_op *op, const cpu_product *p) {
+/* Whether b consists of 32-bit words as the kernel reads them: float32, or groups that lie side by
+ * side along the only reduced dim. */
+static bool packs_words(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int group = p->kernel->group;
   return c_buffer(c, op, p->b)->type == p->kernel->b && ir_bytes(p->kernel->b) * group == 4 &&
          (group == 1 ||
           (op->n_dims == op->n_out_dims + 1 && c->wl->dims[op->dims[p->k]].extent % group == 0));
 }
 
-/* The rank of b that n alone moves, if b consists of words, groups alone move those before it, and
- * those after it are what is reduced, in the order of the dims: then rows of it can be transposed
- * where they have no gaps.  -1: it is not so.
- */
+/* The rank of b that n alone moves, if its rows of words can be transposed where they have no gaps:
+ * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: they
+ * cannot. */
 static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
-  bool ordered = in_words(c, op, p) && n >= 0 && n < rank - 1;
+  bool ordered = packs_words(c, op, p) && n >= 0 && n < rank - 1;
   for (int r = 0; ordered && r < rank; r++) {
     const tf_index *ix = &ref->index[r];
     ordered = r < n ? !tf_index_coef(ix, op->dims[p->n])
@@ -125,7 +125,7 @@ static void transpose(c_printer *c, const tf_op *op, const cpu_product *p, int n
 }
 
 /* Columns of the panel that begins at `from`. */
-static void width(c_printer *c, const tf_op *op, const cpu_product *p, const char *from) {
+static void panel_columns(c_printer *c, const tf_op *op, const cpu_product *p, const char *from) {
   if (p->channels.last == p->channels.panel)
     fprintf(c->out, "%d", p->channels.panel);
   else
@@ -141,7 +141,7 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   const char *const type = c_type(p->kernel->b);
   const int in_order = rank_in_order(c, op, p);
   int opened = 1;
-  if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
+  if (ir_has_parallel(&c->p->body)) /* with one core in the mapping, packing stays on one, too */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   for (int k = 0; k < op->n_out_dims; k++) {
     if (!cpu_is_group(c->wl, op, p, k)) continue;
@@ -158,12 +158,12 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
   c_indent(c);
   fprintf(c->out, "%s *to = (%s *)(void *)(packed + %" PRId64 ")", type, type,
           c->offset[p->channels.panels]);
-  group_at(c, op, p);
+  group_offset(c, op, p);
   fprintf(c->out, " + from * %" PRId64 ";\n", rows);
   c_indent(c);
   fprintf(c->out,
           "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
-      width(c, op, p, "from"), fputs(";\n", c->out);
+      panel_columns(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order >= 0) transpose(c, op, p, in_order);
   each_element(c, op, p, "end");
   c_close(c, opened);
@@ -171,14 +171,15 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
 
 /* ---- the nest ------------------------------------------------------------------------------- */
 
-/* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
+/* How many neighbours along a dim lie side by side in a (the block of its layout); 0: the layout
+ * has no blocks along it. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   const ir_buffer *b = c_buffer(c, op, p->a);
   return b->block.by && op->reads[p->a].index[b->block.rank].terms[0].dim == dim ? b->block.by : 0;
 }
 
-/* Where each element of a that is reduced stands from the first. */
-static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
+/* Prints the list of offsets of a's elements, for each setting of the reduced dims. */
+static void list_offsets(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const bool once = cpu_lists_once(op, s);
   c_indent(c);
@@ -223,7 +224,7 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "equal_part(n_at, %d);\n", TF_MICRO_PART);
 }
 
-/* The most steps of k of all parts. */
+/* The most steps of k in one part. */
 static int64_t steps_of_k(const tf_op *op, const ir_stmt *s) {
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
@@ -242,7 +243,8 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
 }
 
-/* The step of a along a dim: of the slab, or of an intermediate where it stands. */
+/* The step of a along a dim: in the slab, or in the buffer of an intermediate that is read in
+ * place. */
 static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   if (p->slab) return c_slab_step(c, op, p, dim);
   const tf_ref *a = &op->reads[p->a];
@@ -254,19 +256,19 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const cpu_product 
   return step;
 }
 
-/* Where the sums go: as they are, as what a map makes of them, or rounded to where a statement
- * behind would copy them. */
-static int goes_to(const c_printer *c, const tf_op *op, const ir_stmt *s) {
+/* The buffer that receives the sums: the op's output, the output of a map that is fused, or,
+ * rounded, the destination of a SAVE. */
+static int sums_buffer(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op];
-  return cpu_of(s)->rounds_for ? cpu_of(s)->rounds_for->save.to : c->p->buffer_of[op->out];
+  return cpu_of(s)->rounded_for ? cpu_of(s)->rounded_for->save.to : c->p->buffer_of[op->out];
 }
 
-/* Whether calls say which rows of the window are inside. */
-static bool says_rows(const cpu_product *p) {
+/* Whether calls pass the range of the window's rows that are inside. */
+static bool passes_row_range(const cpu_product *p) {
   return p->channels.row.size > 0 && !p->channels.joined;
 }
 
-/* The rows of the window, at the point, that are between the first and the last of the image. */
+/* Prints that range at the current point, from the image's first and last row. */
 static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
   const ir_border *b = &p->channels.row;
   const int rows = p->channels.window[0];
@@ -285,7 +287,7 @@ static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const cpu_product *p = cpu_of(s)->product;
-  const int to = goes_to(c, op, s);
+  const int to = sums_buffer(c, op, s);
   const ir_stmt *map = cpu_of(s)->map;
   char as[16];
   const ir_buffer *a = c_buffer(c, op, p->a);
@@ -299,7 +301,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
       .far = !p->slab && a->role == IR_ARGUMENT,
       .block = c->p->buffers[to].block.by,
       .prefetches = p->channels.next != CPU_NEXT_NONE,
-      .rounds = cpu_of(s)->rounds_for != NULL,
+      .rounds = cpu_of(s)->rounded_for != NULL,
       .map = map ? c_map_of_sums(c, map, as) : (tf_micro_map){NULL, IR_F32},
       .kernel = p->kernel,
       .window = {p->channels.window[0], p->channels.window[1]},
@@ -328,10 +330,10 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fprintf(c->out, ", n_n, (begun || part > 0)%s%s%s%s%s);\n",
           c->p->buffers[to].role == IR_ARGUMENT ? " | FAR_C" : "",
           p->kernel->lifts ? ", excess" : "", rows.prefetches ? ", ahead, by" : "",
-          says_rows(p) ? ", from, to" : "", map ? ", &map" : "");
+          passes_row_range(p) ? ", from, to" : "", map ? ", &map" : "");
 }
 
-/* For each length that rows can have, and for panels and the last one. */
+/* A call for each length that rows can have, for whole panels and for the last one. */
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m];
@@ -346,7 +348,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
-/* Tiles of one panel's part: each row's, and rows outside. */
+/* Tiles of one panel and one part of k: those of each row, times the rows outside. */
 static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const int64_t m = s->range[p->m].most * (p->channels.joined ? s->range[p->m - 1].most : 1);
@@ -357,24 +359,24 @@ static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
 static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   int64_t n = tiles_of_row(c, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(c, op, cpu_of(s)->product, k)) n *= s->range[k].most;
+    if (has_outer_loop(c, op, cpu_of(s)->product, k)) n *= s->range[k].most;
   return n;
 }
 
-/* How often the nest calls for a row, at most. */
+/* How many calls the nest has for a row, at most. */
 static int64_t calls_of(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   int64_t n = (s->range[p->n].most + p->channels.panel - 1) / p->channels.panel *
               ((steps_of_k(op, s) + TF_MICRO_PART - 1) / TF_MICRO_PART);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(c, op, p, k) || (!reduced(op, k) && cpu_is_group(c->wl, op, p, k)))
+    if (has_outer_loop(c, op, p, k) || (!reduced(op, k) && cpu_is_group(c->wl, op, p, k)))
       n *= s->range[k].most;
   return n;
 }
 
-/* What comes next in the order of the loops: the part behind this one, the panel behind, the first
- * one of the next nest; and how much of it a step of what is reduced prefetches in each tile, so
- * that all of it is there when it is wanted. */
+/* Prints what is prefetched, which is what the loops reach next: the next part of the panel, the
+ * next panel, or the first one of the next nest; and the share of it that each tile prefetches in a
+ * step of the reduction, so that all of it is there in time. */
 static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
@@ -398,7 +400,7 @@ static void prefetch(c_printer *c, const tf_op *op, const ir_stmt *s) {
     fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
   c_line(c, "uintptr_t ahead = (uintptr_t)("), c_pack_name(c, p->channels.panels),
-      group_at(c, op, p);
+      group_offset(c, op, p);
   fprintf(c->out, ") + (uintptr_t)next * sizeof(%s);\n", c_type(p->kernel->b));
   const int64_t bytes = (int64_t)p->channels.panel * p->kernel->group * ir_bytes(p->kernel->b),
                 all = tiles(c, op, s);
@@ -421,10 +423,10 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
       fprintf(c->out, " - d_%s);\n", dim);
   char from[96];
   snprintf(from, sizeof from, "d_%s", dim);
-  c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
+  c_line(c, "const int64_t columns = "), panel_columns(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "const %s *const panel = ", c_type(p->kernel->b)),
-      c_pack_name(c, p->channels.panels), group_at(c, op, p);
+      c_pack_name(c, p->channels.panels), group_offset(c, op, p);
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
           c_dim_name(c, op, op->n_out_dims), panel_step(c, op, p));
   c_indent(c);
@@ -464,14 +466,14 @@ void c_channels(c_printer *c, const ir_stmt *s) {
     c_atom(c->out, c->p, s->range[p->m].hi), fprintf(c->out, " - d_%s;\n", c_dim_name(c, op, p->m));
   }
   if (p->slab) c_fill_slab(c, op, p);
-  list_places(c, op, s);
+  list_offsets(c, op, s);
   add_flag(c, op, s);
   for (int k = 0; k < op->n_out_dims; k++)
     if (cpu_is_group(c->wl, op, p, k)) c_loop(c, op, s, k), opened++;
   open_panels(c, op, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(c, op, p, k)) c_loop(c, op, s, k), opened++;
-  if (says_rows(p)) rows_inside(c, op, p);
+    if (has_outer_loop(c, op, p, k)) c_loop(c, op, s, k), opened++;
+  if (passes_row_range(p)) rows_inside(c, op, p);
   if (boxes) c_line(c, "if (fetch.several) fetch_some(&fetch);\n");
   if (cpu_of(s)->map) c_map_places(c, s, op->dims[p->n]);
   calls(c, op, s);

@@ -36,8 +36,8 @@ static void call(c_printer *c, const char *name, const ir_expr *e) {
   fputc(')', c->out);
 }
 
-/* name(mask, rank, steps, box): where what a mask leaves of the box ends. */
-static void seen(c_printer *c, const ir_expr *e) {
+/* name(mask, rank, steps, box): the end of what a mask leaves of the box. */
+static void print_seen(c_printer *c, const ir_expr *e) {
   const ir_buffer *b = &c->p->buffers[e->arg[0].off];
   fprintf(c->out, "%s(%s, %d, (const int64_t[]){", c_seen_name(b->type), b->id, b->rank);
   for (int r = 0; r < b->rank; r++)
@@ -59,7 +59,7 @@ void c_let(c_printer *c, const ir_stmt *s) {
   case IR_MIN: call(c, "least", &s->let.expr); break;
   case IR_MAX: call(c, "most", &s->let.expr); break;
   case IR_PICK: call(c, "pick", &s->let.expr); break;
-  case IR_SEEN: seen(c, &s->let.expr); break;
+  case IR_SEEN: print_seen(c, &s->let.expr); break;
   case IR_MOD:
   case IR_DIV:
     fputc('(', c->out), c_atom(c->out, c->p, s->let.expr.arg[0]);
@@ -114,7 +114,7 @@ void c_index(c_printer *c, const tf_index *ix) {
   fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
 }
 
-/* "NAME[", and the slot at hand. */
+/* "NAME[", and the current slot. */
 static void open_element(c_printer *c, const ir_buffer *b) {
   fprintf(c->out, "%s[", b->id);
   if (b->slots > 1)
@@ -127,8 +127,7 @@ static void scalar_element(c_printer *c, const ir_buffer *b) {
       fputc(']', c->out);
 }
 
-/* Where the padding begins: the condition under which there is an element; false: there always is.
- */
+/* The condition under which the read is not padding; false: it never is. */
 static bool borders(c_printer *c, const tf_ref *ref) {
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   bool any = false;
@@ -144,7 +143,7 @@ static bool borders(c_printer *c, const tf_ref *ref) {
   return any;
 }
 
-/* The element itself, without a look at borders. */
+/* The element itself, without a test of borders. */
 static void read_place(c_printer *c, const tf_ref *ref) {
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
   if (c->own && c->own(c, b)) return;
@@ -158,7 +157,7 @@ static void read_place(c_printer *c, const tf_ref *ref) {
   if (b->rank) fputc(']', c->out);
 }
 
-/* What stands around a value of type `from` to make it one of `to`. */
+/* The opening of a conversion from type `from` to `to`. */
 static const char *opened(ir_type from, ir_type to) {
   if (from == to || to == IR_I16) return "";
   if (to == IR_F32) return ir_is_coded(from) ? "wide(" : "(float)(";
@@ -182,7 +181,7 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
 }
 
 static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
-  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
+  if (c->row_tensors >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
     return;
   }
@@ -211,8 +210,8 @@ const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
   return &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
 }
 
-/* Whether it stands in a row that is made ahead, and has been printed. */
-static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
+/* Prints an element that belongs to a row that is computed ahead; false: it does not. */
+static bool print_row_element(c_printer *c, const tf_op *op, int ref) {
   for (int i = 0; i < c->n_row_at; i++)
     if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
       fprintf(c->out, "at%d[", i);
@@ -223,7 +222,7 @@ static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
 }
 
 void c_place(c_printer *c, const tf_op *op, int ref) {
-  if (in_row_at(c, op, ref)) return;
+  if (print_row_element(c, op, ref)) return;
   if (ref >= 0)
     read_place(c, &op->reads[ref]);
   else
@@ -242,14 +241,14 @@ void c_elements(c_printer *c, const tf_op *op, int ref, int dim, const char *cal
 }
 
 void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
-  if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
+  if (!print_row_element(c, op, ref)) read_element(c, &op->reads[ref], type);
 }
 
 void c_element(c_printer *c, const tf_op *op, int ref) {
   if (ref < 0)
     c_place(c, op, ref);
   else
-    c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
+    c_element_as(c, op, ref, c->as_int32 ? IR_I32 : IR_F32);
 }
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
@@ -313,7 +312,7 @@ void c_number(c_printer *c, double v) {
     fprintf(c->out, "%#.9gf", v);
 }
 
-void c_fall(c_printer *c, const char *exp, double rate, int before, int after) {
+void c_correction(c_printer *c, const char *exp, double rate, int before, int after) {
   fprintf(c->out, "%s(", exp);
   if (rate != 1) c_number(c, rate), fputs(" * (", c->out);
   c_element_of(c, before), fputs(" - ", c->out), c_element_of(c, after);
@@ -337,13 +336,14 @@ static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char
   fputc(')', c->out);
 }
 
-/* Of what is never positive: an element less its row's maximum; where that may be off by a rounding
- * of the maximum, both go to one function, which multiplies and subtracts at once. */
+/* An argument that is never positive, an element minus its row's maximum, goes to fast_exp_low. If
+ * rounding could make it positive (near), exp_below gets both operands, and multiplies and
+ * subtracts at once. */
 static void exponential(c_printer *c, const tf_op *op, const tf_expr *e, const char *name,
                         int skip) {
   const tf_expr *x = &op->expr[e->arg[0]];
   const bool low = ir_is_low(c->wl, op, e->arg[0]);
-  if (low && c->near && x->what == TF_X_CALL)
+  if (low && c->may_invert && x->what == TF_X_CALL)
     function(c, op, x, "exp_below", skip);
   else
     function(c, op, e, low ? "fast_exp_low" : name, skip);
@@ -355,7 +355,7 @@ int c_number_of(const tf_op *op, const tf_expr *e) {
   return -1;
 }
 
-/* A number stands second: what is not a number gives way to it. */
+/* The number is the second argument: a NaN in the first gives way to it. */
 static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
   const int number = c_number_of(op, e);
   fprintf(c->out, "%s%s(", name, number < 0 ? "_of" : "");
@@ -365,7 +365,8 @@ static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *n
   fputc(')', c->out);
 }
 
-/* Whether the expression is a whole number made of dims: exact where float32 is not. */
+/* Whether the expression is an integer made of dims, which int32 holds exactly where float32 may
+ * not. */
 static bool is_whole_form(const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER)
@@ -403,7 +404,7 @@ const char *c_comparison(tf_kind kind) {
                            : NULL;
 }
 
-/* As C has it, in parentheses. */
+/* A condition in C, in parentheses. */
 static void truth(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   bool whole = is_whole_form(op, e->arg[0]) && is_whole_form(op, e->arg[1]);
   for (int k = 0; k < 2; k++) {
@@ -419,7 +420,7 @@ static void truth(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
 
 static void choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   const tf_expr *condition = &op->expr[e->arg[0]];
-  if (op == c->chosen && e == &op->expr[op->n_expr - 1]) { /* what is masked is -inf */
+  if (op == c->chosen && e == &op->expr[op->n_expr - 1]) { /* masked elements are -inf */
     const tf_expr *yes = &op->expr[e->arg[1]];
     expression(c, op, e->arg[yes->what == TF_X_NUMBER && isinf(yes->number) ? 2 : 1], skip);
     return;
@@ -433,7 +434,7 @@ static void choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   expression(c, op, e->arg[2], skip), fputc(')', c->out);
 }
 
-/* Whether neither the number nor its inverse is near the ends of float32. */
+/* Whether the number and its inverse are both far from the limits of float32. */
 static bool is_mild(double v) { return fabs(v) > 1e-30 && fabs(v) < 1e30; }
 
 static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
@@ -450,7 +451,8 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
       fputc(')', c->out);
       return;
     }
-    if (c->near && op->expr[e->arg[1]].what == TF_X_NUMBER && is_mild(op->expr[e->arg[1]].number)) {
+    if (c->may_invert && op->expr[e->arg[1]].what == TF_X_NUMBER &&
+        is_mild(op->expr[e->arg[1]].number)) {
       fputc('(', c->out), expression(c, op, e->arg[0], skip), fputs(" * ", c->out);
       c_number(c, 1 / op->expr[e->arg[1]].number), fputc(')', c->out);
       return;
@@ -482,7 +484,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_COS:
   case TF_K_FMOD:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
-  case TF_K_COPY: /* of units alone */
+  case TF_K_COPY: /* only emitted for units */
   case TF_K_MAC:
   case TF_N_KINDS: c->failed = true;
   }
@@ -519,21 +521,21 @@ const char *c_combine(tf_reduce r) {
   return "";
 }
 
-/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the
- * numbers of float32 where quotients are not: then it is taken of the divisor times a power of two,
- * by which products with it are multiplied once more. */
+/* Of a sum of shares (1 to the row's length) the inverse can be taken. Other inverses may leave the
+ * range of float32 where quotients do not: then the divisor is multiplied by a power of two first,
+ * and products with its inverse once more. */
 bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
   return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
 }
 
-/* ---- where what a mask leaves of a box ends: asked of its data while the kernel runs -------- */
+/* ---- the end of what a mask leaves of a box, tested in its data at run time ----------------- */
 
-enum { RANK_MOST = 16 }; /* as an input's */
+enum { RANK_MOST = 16 }; /* as for an input */
 
 const char *c_seen_name(ir_type mask) { return mask == IR_BF16 ? "bf16_seen" : "f32_seen"; }
 
-/* Rows are looked through from their end, a piece at a time, down to the end found so far: what
- * counts at the end of the first row is enough. */
+/* Each row is scanned from its end, a piece at a time, down to the end found so far: what counts is
+ * the greatest end of all rows. */
 static void seen_function(FILE *out, ir_type mask) {
   const char *const none = mask == IR_BF16 ? "0xff80" : "-INFINITY", *const type =
                                                                          tf_micro_type(mask);
@@ -565,13 +567,13 @@ static void seen_function(FILE *out, ir_type mask) {
         out);
 }
 
-/* Whether a value of the body asks a mask of that type. */
-static bool asks(const ir_program *p, const ir_body *b, ir_type mask) {
+/* Whether a value of the body tests a mask of that type. */
+static bool tests_mask(const ir_program *p, const ir_body *b, ir_type mask) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
-    any = asks(p, &s->body, mask) || (s->kind == IR_LET && s->let.expr.fn == IR_SEEN &&
-                                      p->buffers[s->let.expr.arg[0].off].type == mask);
+    any = tests_mask(p, &s->body, mask) || (s->kind == IR_LET && s->let.expr.fn == IR_SEEN &&
+                                            p->buffers[s->let.expr.arg[0].off].type == mask);
   }
   return any;
 }
@@ -579,5 +581,5 @@ static bool asks(const ir_program *p, const ir_body *b, ir_type mask) {
 void c_seen_text(FILE *out, const ir_program *p, const ir_body *b) {
   static const ir_type masks[] = {IR_F32, IR_BF16};
   for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
-    if (asks(p, b, masks[i])) seen_function(out, masks[i]);
+    if (tests_mask(p, b, masks[i])) seen_function(out, masks[i]);
 }

@@ -1,4 +1,4 @@
-/* kernel.h and what builds it: Makefile, CMakeLists.txt, README.md, manifest.json. */
+/* kernel.h and the files that build it: Makefile, CMakeLists.txt, README.md, manifest.json. */
 #include "codegen/backend/cpu/print/files.h"
 
 #include "codegen/backend/cpu/expect/expect.h"
@@ -32,7 +32,7 @@ const char *c_type_name(ir_type t) {
   return name[t];
 }
 
-/* What the arrays hold, and the accuracy of results. */
+/* Documentation of element types, and the accuracy of results. */
 static const struct {
   const char *hold, *accuracy;
 } said[] = {
@@ -61,7 +61,7 @@ static const struct {
                " * the outputs (test.c holds it against double)."},
 };
 
-/* What is said of sums, which GPUs do not make in parts. */
+/* States the accuracy of sums, which GPUs do not split into runs. */
 static void accuracy(FILE *out, const c_package *k) {
   const ir_platform *p = k->p->platform;
   if (k->p->machine.data == IR_F32 && p && p->maps >> IR_BLOCK & 1)
@@ -74,7 +74,7 @@ static void accuracy(FILE *out, const c_package *k) {
     fprintf(out, "%s\n", said[k->p->machine.data].accuracy);
 }
 
-/* The coordinates of element 0, if it is not the origin. */
+/* Prints the coordinates of element 0, unless it is the origin. */
 static void begins(FILE *out, const tf_tensor *t) {
   bool origin = true;
   for (int r = 0; r < t->rank; r++)
@@ -159,7 +159,7 @@ static bool has_exp(const tf_workload *wl) {
   return any;
 }
 
-/* How infinities, NaN and subnormal numbers are treated. */
+/* Documents infinities, NaN and subnormal numbers. */
 static void ends_of_range(FILE *out, const c_package *k) {
   fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max "
         "and min, max= and min= and relu are C's fmax\n"
@@ -339,7 +339,7 @@ void c_cmake(FILE *out, const c_package *k) {
           k->name, k->name, k->name, k->name, k->name, k->name);
 }
 
-/* How it is replaced as it runs. */
+/* How the kernel is replaced while the program runs. */
 static void readme_live(FILE *out, const c_package *k) {
   if (!k->o->live) return;
   fprintf(out,
@@ -374,7 +374,7 @@ static void readme_measured(FILE *out, const c_package *k) {
   }
 }
 
-/* A call, and the line that links it. */
+/* An example of a call, and the command that links it. */
 static void readme_call(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out, "## In a program\n\n    #include \"kernel.h\"\n    ...\n    %s_args args = {",
@@ -433,14 +433,14 @@ void c_readme(FILE *out, const c_package *k) {
             k->o->result->skipped);
   readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
-  if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
+  if (k->per_thread) fprintf(out, ", and %" PRId64 " for each thread", k->per_thread);
   fputs(".\n", out);
-  if (c_packs(k) && k->must)
+  if (c_packs(k) && k->needed)
     fprintf(out,
             "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each "
             "call.  For many calls with the same weights, `%s_pack`\n"
             "does it once.\n",
-            k->must, k->name);
+            k->needed, k->name);
   else if (c_packs(k))
     fprintf(
         out,
@@ -533,7 +533,7 @@ void c_manifest_end(FILE *out, const c_package *k) {
   fputs("\n}\n", out);
 }
 
-/* What a call is expected to take, and of what. */
+/* The time that a call is expected to take, in parts. */
 static void manifest_expected(FILE *out, const c_package *k) {
   double part[CPU_EXPECT_PARTS];
   tf_expected e;
@@ -554,7 +554,7 @@ static void manifest_expected(FILE *out, const c_package *k) {
 void c_manifest(FILE *out, const c_package *k) {
   c_manifest_begin(out, k, "cpu", k->n_isas ? "multi" : k->isa->name);
   fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64,
-          k->shared, k->each);
+          k->shared, k->per_thread);
   if (k->o->result && k->o->result->counts) manifest_expected(out, k);
   c_manifest_end(out, k);
 }

@@ -1,4 +1,4 @@
-/* The files around a kernel. */
+/* The files of a package around a kernel. */
 #ifndef CODEGEN_BACKEND_CPU_PRINT_FILES_H
 #define CODEGEN_BACKEND_CPU_PRINT_FILES_H
 #include "codegen/backend/cpu/print/print.h"
@@ -11,49 +11,48 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_micro_source *source;
   const char *name;
-  const char *entry; /* current function of kernel.c: its name, and the instruction set appended if
-                        there are several */
+  const char *entry; /* name of the current function of kernel.c, with the instruction set appended
+                        if there are several */
   const char *parts; /* its header */
   int n_isas;        /* several, best first, selected at run time; 0: isa only */
   const tf_micro_isa *const *isas;
-  const char
-      *within; /* relative to the norm: tolerance for outputs; NULL: 1e-5, or what their type has */
-  const char *absent;  /* of a test that cannot run: statements of C that say why; NULL: the
-                          instruction set */
-  const char *lacking; /* a code that a call returns where there is no device, besides no_isa; NULL:
+  const char *within;  /* of a test: tolerance of outputs, relative to their norm; NULL: 1e-5, or
+                          that of their type */
+  const char *absent;  /* of a test that cannot run: statements of C that report why; NULL: the
+                          instruction set is missing */
+  const char *lacking; /* a code besides no_isa that a call returns if there is no device; NULL:
                           there is none */
-  bool eights;     /* rows whose length is a multiple of 8 may have strides that are: the test tries
-                      both */
-  bool dense;      /* arrays without gaps are read in a way of their own: the test has such, too */
-  bool on_threads; /* NAME_on takes the number of threads of a call: the test compares one with two,
+  bool eights;     /* strides that are multiples of 8 have a path of their own if rows are: the test
+                      tries both */
+  bool dense;      /* arrays without gaps have a path of their own: the test tries both */
+  bool on_threads; /* NAME_on takes the number of threads: the test compares one thread with two,
                       bit for bit */
   bool tiles;      /* a kernel uses AMX tiles */
-  int64_t shared, each; /* words of the workspace: common, and for each thread */
-  int64_t packed,
-      must; /* words of panels that may be packed beforehand; of those, that each call needs */
+  int64_t shared, per_thread; /* words of the workspace: common ones, and those of each thread */
+  int64_t packed, needed; /* words of panels that may be packed beforehand; those of them that each
+                             call needs */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);
-void c_kernel_h_begin(FILE *out,
-                      const c_package *k); /* its declarations, after which others may follow */
+void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations; others may follow */
 void c_kernel_h_end(FILE *out);
-/* Fills shared and each.  False: out of memory. */
+/* Prints kernel.c; sets shared and each. False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);
-/* multi.c: the kernel.c that selects one of several. */
+/* multi.c: the kernel.c that selects one of several instruction sets. */
 bool c_chooser_c(FILE *out, c_package *k);
 void c_chooser_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
 /* For tests of other targets: includes and functions, among them number(i, tensor) and room(n,
- * size); then, inside a function, statements that fill r_TENSOR, arrays of doubles, for each op;
- * and, if the kernel may keep what ops make in float16 (words: that has 16 bits), l_TENSOR of
- * outputs, with what that type loses below its normal numbers. */
+ * size); next: statements in a function that compute r_TENSOR, arrays of doubles, for each op, and,
+ * if the kernel may store intermediates in float16 (halves), l_TENSOR of outputs with that type's
+ * loss below its normal range. */
 typedef enum { C_NONE_IN_HALF, C_WORDS_IN_HALF, C_ALL_IN_HALF } c_halves;
 void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves);
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves);
-/* The function number(i, tensor) by which tests draw their arrays. */
+/* Prints the function number(i, tensor), by which tests draw their arrays. */
 void c_numbers(FILE *out, const tf_workload *wl, ir_type data);
-/* Whether all of them are above 0, for floating types, so that sums of products grow with their
+/* Whether all of them are positive, for floating types, so that sums of products grow with their
  * length. */
 bool c_numbers_grow(const tf_workload *wl);
 void c_bench_c(FILE *out, const c_package *k);
@@ -61,26 +60,26 @@ void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
-/* Beginning and end of every target's manifest: names (isa NULL: it has none, nor micro-kernels);
- * tensors, the mapping, predictions and measurements. */
+/* Beginning and end of every target's manifest: names (isa NULL: it has neither that nor
+ * micro-kernels); tensors, the mapping, predictions and measurements. */
 void c_manifest_begin(FILE *out, const c_package *k, const char *target, const char *isa);
 void c_manifest_end(FILE *out, const c_package *k);
 
-/* sparse.c: whether the program multiplies only what is not zero of an argument; then NAME_misfit,
- * which finds an element too many, and its declaration. */
+/* print_sparse.c: whether the program skips zeros of an argument; then it has NAME_misfit, which
+ * reports an argument with too many nonzero elements. Next: its function, and its declaration. */
 bool c_has_sparse(const ir_program *p);
-bool c_has_blocks(const ir_program *p); /* the same of blocks, which need no pattern */
+bool c_has_blocks(const ir_program *p); /* zeros in blocks */
 void c_misfit(FILE *out, const c_package *k);
 void c_misfit_h(FILE *out, const c_package *k);
-/* For tests: the function `kept`; whether an argument is drawn with zeros, and its call for element
- * i; and statements that hold NAME_misfit against arguments with an element too many. */
+/* For tests: the function `kept`; whether an argument is drawn with zeros, and the call for its
+ * element i; and statements that call NAME_misfit with arguments that have an element too many. */
 void c_kept_text(FILE *out, const c_package *k);
 bool c_is_thinned(const c_package *k, const tf_tensor *z);
 void c_kept(FILE *out, const tf_tensor *z);
 void c_misfit_test(FILE *out, const c_package *k);
 
-/* Whether the caller may pack panels beforehand: not with several instruction sets, as their
- * layouts differ. */
+/* Whether the caller may pack panels beforehand: not with several instruction sets, as layouts
+ * differ. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
 /* The i-th argument with panels to be packed. */
@@ -90,13 +89,13 @@ static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   return &wl->tensors[wl->ops[pack->op].reads[cpu_packed_read(pack->product)].tensor];
 }
 
-/* Whether the kernel's entry checks that the computer can run it. */
+/* Whether the kernel's entry checks that the CPU has its instruction set. */
 static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
 /* The function `leaf7`, used by the conditions of instruction sets, and its includes. */
 void c_leaf7(FILE *out);
 
-/* The type of an argument's elements; of a network, whose program has no buffers, that of all or,
- * with bytes, the one that it is held as. */
+/* The type of an argument's elements. A network has no buffers: all its arguments have one type,
+ * or, with bytes, the type that each is held as. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)
     if (p->buffers[i].role == IR_ARGUMENT && p->buffers[i].tensor == tensor)
@@ -105,10 +104,10 @@ static inline ir_type c_argument_type(const ir_program *p, int tensor) {
          : p->machine.data == IR_I8 ? ir_type_held(p->tree->workload, tensor)
                                     : p->machine.data;
 }
-/* Its name for people. */
+/* The type's name in documentation. */
 const char *c_type_name(ir_type t);
 
-/* Inputs, then outputs: calls visit for each tensor that is an argument. */
+/* Whether a tensor is an input. Next: calls visit for each argument, inputs first. */
 static inline bool c_is_input(const tf_tensor *z) { return z->producer < 0; }
 static inline bool c_is_argument(const tf_tensor *z) {
   return z->producer < 0 || z->n_consumers == 0;

@@ -1,4 +1,4 @@
-/* What scopes retain, in C: boxes are compared, and rows moved, by keep_part of parts.h. */
+/* Prints what scopes retain: keep_part of parts.h compares boxes and moves rows. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -85,7 +85,7 @@ static void lengths(c_printer *c, const ir_range *r, int n) {
   }
 }
 
-/* Where what the slot at hand holds stands. */
+/* The offset of the description of what the current slot holds. */
 static void held(c_printer *c, const ir_buffer *b, ir_atom slot) {
   fprintf(c->out, "%s_held", b->id);
   if (slot.var < 0 && slot.off == 0) return;

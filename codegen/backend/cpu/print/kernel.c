@@ -11,20 +11,21 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
 static bool product_uses(const cpu_product *p, int buffer) {
   if (p->pack == buffer) return true;
-  if (p->way == CPU_FEW) return false;
-  if (p->way == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.room == buffer;
-  return p->way == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                                : p->pairs.transposed == buffer || p->pairs.copy == buffer ||
-                                      p->pairs.panels == buffer;
+  if (p->kind == CPU_SKINNY) return false;
+  if (p->kind == CPU_SPARSE) return p->sparse.panels == buffer || p->sparse.part_buffer == buffer;
+  return p->kind == CPU_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
+                                 : p->pairs.transposed == buffer || p->pairs.copy == buffer ||
+                                       p->pairs.panels == buffer;
 }
 
-/* What is rounded on its way to the next product never stands in a buffer of its own. */
+/* Whether the op's nest accesses the buffer; a result that its product stores rounded elsewhere has
+ * no buffer. */
 static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const tf_op *op = &c->wl->ops[s->op];
   const bool nest = s->kind == IR_NEST;
   const ir_stmt *sums = nest ? cpu_of(s)->map_of : NULL;
   bool used =
-      c->p->buffer_of[op->out] == buffer && !(nest && (cpu_of(s)->rounds_for || cpu_of(s)->map));
+      c->p->buffer_of[op->out] == buffer && !(nest && (cpu_of(s)->rounded_for || cpu_of(s)->map));
   for (int i = 0; i < op->n_reads; i++)
     used |= c->p->buffer_of[op->reads[i].tensor] == buffer &&
             !(nest && cpu_of(s)->copied && i == cpu_of(s)->product->a) &&
@@ -38,7 +39,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     const ir_stmt *s = body->s[i];
     if (uses(c, &s->body, buffer)) return true;
     if (s->kind == IR_SAVE) {
-      if (s->save.to == buffer || (s->save.from == buffer && !cpu_of(s)->done)) return true;
+      if (s->save.to == buffer || (s->save.from == buffer && !cpu_of(s)->fused)) return true;
       continue;
     }
     if (ir_names(s, buffer)) return true;
@@ -48,8 +49,8 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   return false;
 }
 
-/* Nobody names it, and nobody takes its place. */
-static bool stands_nowhere(const c_printer *c, int buffer) {
+/* Whether no statement names the buffer, nor any that shares its memory. */
+static bool is_unused(const c_printer *c, int buffer) {
   bool taken = c->p->buffers[buffer].tensor < 0 || uses(c, &c->p->body, buffer);
   for (int i = 0; i < c->p->n_buffers; i++)
     taken |= c->p->buffers[i].shares == buffer;
@@ -58,17 +59,17 @@ static bool stands_nowhere(const c_printer *c, int buffer) {
 
 static int64_t in_lines(int64_t words) { return (words + LINE - 1) / LINE * LINE; }
 
-/* Panels that each call needs, then those that it may have. */
+/* Places the panels that each call needs first, then those that are optional. */
 static void place_panels(c_printer *c) {
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < c->p->n_notes; i++) {
       const int buffer = cpu_panels_of(cpu_pack_at(c->p, i)->product);
       const ir_buffer *b = &c->p->buffers[buffer];
-      if (cpu_packs_first(cpu_pack_at(c->p, i)->product) != (pass == 0)) continue;
+      if (cpu_packs_before_body(cpu_pack_at(c->p, i)->product) != (pass == 0)) continue;
       c->offset[buffer] = c->packed;
       c->packed += in_lines((b->words * ir_bytes(b->type) + 3) / 4);
     }
-    if (pass == 0) c->must = c->packed;
+    if (pass == 0) c->needed = c->packed;
   }
 }
 
@@ -76,9 +77,9 @@ static void place_buffers(c_printer *c) {
   place_panels(c);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || stands_nowhere(c, i))
+    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || is_unused(c, i))
       continue;
-    int64_t *part = ir_is_own(c->p, i) ? &c->each : &c->shared;
+    int64_t *part = ir_is_own(c->p, i) ? &c->per_thread : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
@@ -86,7 +87,7 @@ static void place_buffers(c_printer *c) {
     *part += (2 * c_held_words(b) + LINE - 1) / LINE * LINE;
   }
   c->packed_at = c->shared;
-  c->shared += c->must;
+  c->shared += c->needed;
   for (int i = 0; i < c->p->n_buffers; i++)
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
@@ -99,16 +100,16 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
 
-/* Panels that the caller may have laid out. */
+/* Panels that the caller may pack beforehand. */
 static bool is_offered(const c_printer *c, int buffer) {
   bool any = false;
   for (int i = 0; i < c->p->n_notes; i++)
-    any |= cpu_pack_at(c->p, i)->product->way == CPU_PAIRS &&
+    any |= cpu_pack_at(c->p, i)->product->kind == CPU_PAIRS &&
            cpu_panels_of(cpu_pack_at(c->p, i)->product) == buffer;
   return any;
 }
 
-static void offered(c_printer *c, int buffer, const char *name) {
+static void declare_offered(c_printer *c, int buffer, const char *name) {
   const char *type = c_type(c->p->buffers[buffer].type);
   c_indent(c);
   fprintf(c->out,
@@ -117,8 +118,7 @@ static void offered(c_printer *c, int buffer, const char *name) {
           type, name, type, c->offset[buffer]);
 }
 
-/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the
- * buffer. */
+/* A map's result may stay in its row, and a window's in registers: the buffer is then unused. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
   pointer(c, b, b->id, part, offset);
@@ -127,7 +127,7 @@ static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, i
   fprintf(c->out, "(void)%s;\n", b->id);
 }
 
-/* Pointers to the buffers in common, or to those of one thread. */
+/* Declares pointers to the buffers that threads share, or to those of each thread. */
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
@@ -140,7 +140,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     snprintf(name, sizeof name, "%s_pack%d%s", b->id, i,
              b->tensor < 0 && b->slots > 1 ? "_all" : "");
     if (may) {
-      offered(c, i, name);
+      declare_offered(c, i, name);
       continue;
     }
     c_indent(c);
@@ -175,14 +175,14 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
           buffer, lengths[1]);
 }
 
-/* The box of a slab that is kept: none yet. */
+/* Declares the box of a slab that is kept, empty at first. */
 static void open_box(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
-/* How many offsets are listed: none yet. */
+/* Declares the number of offsets in the list, 0 at first. */
 static void open_list(c_printer *c, int buffer) {
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_n = 0;\n", c->p->buffers[buffer].id, buffer);
@@ -192,25 +192,25 @@ static void open_pairs(c_printer *c, const cpu_product *p, const tf_ref *reads, 
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
   open_pack(c, p->pairs.transposed, a, NULL, each);
   if (c_keeps_copy(p)) open_pack(c, p->pairs.copy, a, "km", each);
-  if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
+  if (p->pairs.keep_pack) open_pack(c, p->pack, b, "kn", each);
 }
 
-/* What was packed last, for products that keep it. */
+/* Declares what was packed last, of products that keep it. */
 static void open_notes(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
     const cpu_product *p = cpu_product_of(s);
     open_notes(c, &s->body, each);
     if (p && p->keep_slab && ir_is_own(c->p, p->pack) == each) open_box(c, p->pack);
-    if (p && p->way == CPU_CHANNELS && cpu_lists_once(&c->wl->ops[s->op], s) &&
+    if (p && p->kind == CPU_CHANNELS && cpu_lists_once(&c->wl->ops[s->op], s) &&
         ir_is_own(c->p, p->channels.offsets) == each)
       open_list(c, p->channels.offsets);
-    if (p && p->way == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
+    if (p && p->kind == CPU_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }
 
-/* At the start nothing is held. */
-static void hold_nothing(c_printer *c) {
+/* Marks retained buffers as empty at the start. */
+static void clear_retained(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role != IR_KEPT) continue;
@@ -218,12 +218,12 @@ static void hold_nothing(c_printer *c) {
     const bool own = ir_is_own(c->p, i);
     if (own) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
     fprintf(c->out, "memset(workspace + %" PRId64, own ? c->shared + c->held[i] : c->held[i]);
-    if (own) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
+    if (own) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->per_thread);
     fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", c_held_words(b));
   }
 }
 
-/* Each thread sets up its tiles once a run, and gives them back. */
+/* Each thread configures the tile registers once a run, and releases them at its end. */
 static void open_tiles(c_printer *c) {
   if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "tiles_open();\n");
 }
@@ -240,7 +240,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   c_indent(c);
   fprintf(c->out,
           "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n",
-          c->shared, c->each);
+          c->shared, c->per_thread);
   c_indent(c);
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
@@ -251,13 +251,12 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
 }
 
-/* Rows that were copied for all steps of loop s are no more what they were where it begins again.
- */
-static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
+/* Invalidates rows that were copied for all steps of loop s, where the loop starts. */
+static void invalidate_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
   for (int i = 0; i < b->n; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    void_copies(c, &b->s[i]->body, s);
-    if (!p || p->way != CPU_PAIRS || p->pairs.copy_in != s) continue;
+    invalidate_copies(c, &b->s[i]->body, s);
+    if (!p || p->kind != CPU_PAIRS || p->pairs.copy_in != s) continue;
     c_indent(c);
     c_pack_name(c, p->pairs.copy), fputs("_of = NULL;\n", c->out);
   }
@@ -265,7 +264,7 @@ static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
 
 static void c_for(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
-  void_copies(c, &s->body, s);
+  invalidate_copies(c, &s->body, s);
   c->in_parallel |= ir_is_parallel(s);
   if (ir_is_parallel(s)) {
     parallel_for(c, s, var);
@@ -318,24 +317,24 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (p && p->way == CPU_SPARSE)
+      if (p && p->kind == CPU_SPARSE)
         c_sparse(c, s);
-      else if (p && p->way == CPU_CHANNELS)
+      else if (p && p->kind == CPU_CHANNELS)
         c_channels(c, s);
-      else if (p && p->way == CPU_FEW)
-        c_few(c, s);
+      else if (p && p->kind == CPU_SKINNY)
+        c_skinny(c, s);
       else if (p)
         c_product(c, s);
-      else if (!cpu_of(s)->done)
+      else if (!cpu_of(s)->fused)
         c_nest(c, s, 0);
       break;
     case IR_SAVE:
-      if (!cpu_of(s)->done) c_over(c, s);
+      if (!cpu_of(s)->fused) c_over(c, s);
       break;
     case IR_CARRY: c_carry(c, s); break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
-    case IR_MERGE: /* made by other targets' passes */
+    case IR_MERGE: /* only other targets have these */
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:
@@ -399,8 +398,8 @@ static uint32_t kinds_used(const tf_workload *wl) {
   return all;
 }
 
-/* Whether an element asks where it stands, or chooses. */
-static bool chooses(const tf_workload *wl) {
+/* Whether an expression tests the place of an element, or selects. */
+static bool selects_or_tests(const tf_workload *wl) {
   bool any = false;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_expr; i++) {
@@ -424,17 +423,18 @@ static void arguments(c_printer *c) {
           fprintf(c->out, "[%d];\n", r);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  (void)%s_s%d;\n", id, r);
-    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* it may be read where the other is not */
+    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* one of the two may be unused */
   }
 }
 
-/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in,
- * what does not.  --isa multi has asked before. */
-static void can_run(FILE *out, const c_package *k) {
+/* Exported functions are compiled without the instruction set, so that they run on any CPU and test
+ * for it; they call code that needs it, but never inline it. With --isa multi, the chooser has
+ * tested before. */
+static void print_isa_test(FILE *out, const c_package *k) {
   fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
   if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
   const char *has = k->isa->has,
-             *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
+             *tiles = strstr(has, " && TILES"); /* which are tested separately */
   fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n",
           (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
   fprintf(out,
@@ -453,11 +453,11 @@ static void entry(c_printer *c, const c_package *k) {
             "\nsize_t %s_workspace(void);\n"
             "int %s(const %s_args *args, void *workspace, size_t bytes);\n",
             f, f, n);
-  if (c_asks_isa(k)) can_run(c->out, k);
+  if (c_asks_isa(k)) print_isa_test(c->out, k);
   fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
   fprintf(c->out,
           "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n",
-          c->shared + LINE, spreads ? "most_threads() * " : "", c->each);
+          c->shared + LINE, spreads ? "most_threads() * " : "", c->per_thread);
   fprintf(c->out,
           "\n%sint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return %s_bad_argument;\n",
@@ -488,9 +488,9 @@ static void entry(c_printer *c, const c_package *k) {
     fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
-/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`,
- * by the caller alone. */
-static void packs(c_printer *c, const c_package *k, bool first) {
+/* Functions that pack panels of arguments: `pack`, those that each call packs, or the caller
+ * beforehand; `offer`, those that the caller alone packs. */
+static void print_pack(c_printer *c, const c_package *k, bool first) {
   const bool says = first && c_has_sparse(c->p);
   fprintf(c->out, "\nstatic %s %s(const %s_args *args, float *packed) {\n", says ? "int" : "void",
           first ? "pack" : "offer", k->name);
@@ -499,10 +499,10 @@ static void packs(c_printer *c, const c_package *k, bool first) {
   if (says) c_line(c, "int broken = 0;\n");
   for (int i = 0; i < c->p->n_notes; i++) {
     const cpu_pack *pack = cpu_pack_at(c->p, i);
-    if (cpu_packs_first(pack->product) == first)
-      (pack->product->way == CPU_SPARSE ? c_pack_sparse
-       : first                          ? c_pack_panels
-                                        : c_pack_offered)(c, pack);
+    if (cpu_packs_before_body(pack->product) == first)
+      (pack->product->kind == CPU_SPARSE ? c_pack_sparse
+       : first                           ? c_pack_panels
+                                         : c_pack_offered)(c, pack);
   }
   if (says) fprintf(c->out, "  return broken ? %s_bad_pattern : %s_done;\n", k->name, k->name);
   fputs("}\n", c->out);
@@ -527,7 +527,7 @@ static void find_packed(c_printer *c, const c_package *k) {
   if (says) fprintf(c->out, "  if (status != %s_done) return status;\n", k->name);
 }
 
-/* What the caller calls to have them for many calls. */
+/* The exported function that packs panels for many calls. */
 static void pack_entry(c_printer *c, const c_package *k) {
   const char *n = k->name;
   fprintf(c->out,
@@ -544,28 +544,28 @@ static void pack_entry(c_printer *c, const c_package *k) {
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   const bool says = c_has_sparse(c->p);
   fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n", n, n);
-  if (c->must)
+  if (c->needed)
     fprintf(c->out, "  %spack(args, (float *)packed);\n", says ? "const int status = " : "");
-  if (c->packed > c->must) fputs("  offer(args, (float *)packed);\n", c->out);
+  if (c->packed > c->needed) fputs("  offer(args, (float *)packed);\n", c->out);
   if (says)
     fputs("  return status;\n}\n", c->out);
   else
     fprintf(c->out, "  return %s_done;\n}\n", n);
 }
 
-static void whole(c_printer *c, const c_package *k) {
+static void print_functions(c_printer *c, const c_package *k) {
   c->offers = !k->n_isas;
-  if (c->must) packs(c, k, true);
-  if (c->packed > c->must && c->offers) packs(c, k, false);
+  if (c->needed) print_pack(c, k, true);
+  if (c->packed > c->needed && c->offers) print_pack(c, k, false);
   fprintf(c->out, "\nstatic %s run(const %s_args *args, float *workspace) {\n",
           c_has_sparse(c->p) ? "int" : "void", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
-  if (c->must) find_packed(c, k);
+  if (c->needed) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
   open_notes(c, &c->p->body, false);
-  hold_nothing(c);
+  clear_retained(c);
   open_tiles(c);
   c_body(c, &c->p->body);
   release_tiles(c);
@@ -573,15 +573,15 @@ static void whole(c_printer *c, const c_package *k) {
   fputs("}\n", c->out);
 }
 
-static bool keeps(const ir_program *p) {
+static bool retains(const ir_program *p) {
   bool any = false;
   for (int i = 0; i < p->n_buffers; i++)
     any |= p->buffers[i].role == IR_KEPT;
   return any;
 }
 
-/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like
- * are made of what these break. */
+/* Compiler options that reorder sums or exclude infinities and NaN break exp and similar
+ * functions. */
 static const char strict[] =
     "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) "
     "&& __FINITE_MATH_ONLY__ > 0)\n"
@@ -601,7 +601,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputc('\n', out);
   fputs(helpers, out);
   c_seen_text(out, p, &p->body);
-  if (keeps(p)) c_keep_text(out);
+  if (retains(p)) c_keep_text(out);
   if (p->machine.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
   tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
@@ -609,7 +609,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (k->isa->lanes > 1 && kinds_used(p->tree->workload) >> TF_K_ROUND & 1)
     tf_micro_vector_round(out, k->isa);
   if (p->machine.data == IR_I8) tf_micro_vector_bytes(out, k->isa);
-  if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
+  if (k->isa->lanes > 1 && selects_or_tests(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, k->isa, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);
@@ -624,7 +624,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .wl = k->p->tree->workload,
                  .name = k->name,
                  .inverse = -1,
-                 .gone = -1,
+                 .rounded_only = -1,
                  .micro = tf_micro_new(k->isa, k->source, &k->p->machine.choices),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
@@ -633,7 +633,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
   bool ok = c.micro && c.offset && c.held && c.out && c.blocks;
   if (ok) {
     place_buffers(&c);
-    whole(&c, k);
+    print_functions(&c, k);
     entry(&c, k);
     if (c.packed && !k->n_isas) pack_entry(&c, k);
     if (c_has_sparse(c.p) && !k->n_isas) c_misfit(c.out, k);
@@ -659,9 +659,9 @@ bool c_kernel_c(FILE *out, c_package *k) {
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
-    k->each = c.each > k->each ? c.each : k->each;
+    k->per_thread = c.per_thread > k->per_thread ? c.per_thread : k->per_thread;
     k->packed = c.packed;
-    k->must = c.must;
+    k->needed = c.needed;
     k->tiles |= tf_micro_has_tiles(&c.p->machine);
   }
   free(body);

@@ -1,5 +1,5 @@
-/* live.h, live.c, try.c, live.mk as they are but for the kernel's name; live_entry.c: its calls by
- * a table; live_tensors.h: the arrays that try.c draws. */
+/* live.h, live.c, try.c and live.mk with the kernel's name in place of "kernel"; live_entry.c: a
+ * table of its functions; live_tensors.h: the arrays that try.c fills. */
 #include "codegen/backend/cpu/print/live.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
-/* A text of codegen/backend/cpu/live with C_NAME for "kernel" where that begins an identifier, or
- * is called. */
+/* Prints a text of codegen/backend/cpu/live with C_NAME for "kernel" where that begins an
+ * identifier or is called. */
 static void named(FILE *out, const char *text) {
   static const char word[] = "kernel";
   const char *at = text, *next;
@@ -26,7 +26,7 @@ static void print_runtime(FILE *out, const c_package *k) { (void)k, named(out, t
 static void print_trial(FILE *out, const c_package *k) { (void)k, named(out, tf_live_try); }
 static void print_makefile(FILE *out, const c_package *k) { (void)k, fputs(tf_live_mk, out); }
 
-/* Names, types and extents: versions whose arguments are the same have the same text. */
+/* Names, types and extents of all arguments: versions are compatible if these texts are equal. */
 static void arguments(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {

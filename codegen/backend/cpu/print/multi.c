@@ -1,5 +1,4 @@
-/* kernel.c where several instruction sets were emitted: asks the computer at each call, and
- * remembers nothing. */
+/* kernel.c for several instruction sets: tests the CPU at each call, without state. */
 #include <string.h>
 
 #include "codegen/backend/cpu/print/files.h"
@@ -21,7 +20,7 @@ static const char tiles[] = "extern long syscall(long, ...);\n"
 
 void c_leaf7(FILE *out) { fputs(leaf7, out); }
 
-/* What the conditions stand on. */
+/* The functions that the conditions call. */
 static void questions(FILE *out, const c_package *k) {
   bool asks = false;
   for (int i = 0; i < k->n_isas; i++)

@@ -1,11 +1,11 @@
-/* Nests point by point: the innermost loop is one that compilers turn into vectors. */
+/* Nests that are evaluated point by point: the innermost loop is one that compilers vectorise. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/print/rows.h"
 
-/* A map, element by element along one of its dims; what its row does not move is not asked for at
- * each element. */
+/* A map, element by element along one of its dims; tests of padding that do not depend on that dim
+ * are hoisted. */
 static void map_rows(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   const int row = cpu_map_row(c->wl, s, open, tf_micro_lanes(c->micro));
   for (int k = open; k < op->n_dims; k++)
@@ -14,7 +14,8 @@ static void map_rows(c_printer *c, const tf_op *op, const ir_stmt *s, int open) 
   c_close(c, op->n_dims - open - 1);
 }
 
-/* All of the output dims, then one vector of elements at a time along the last of them. */
+/* Loops over all dims of the output outside of the reduction, with one vector of elements along the
+ * last of them. */
 static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int last = op->n_out_dims - 1, opened = 0;
   if (op->reduce == TF_ASSIGN && !c_is_vector_row(c, s, last)) {
@@ -50,8 +51,7 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
     c_loop(c, op, s, k);
   c_indent(c);
   const ir_type type = c_buffer(c, op, -1)->type;
-  const bool wide =
-      type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* whatever the sum's length, and as fast */
+  const bool wide = type == IR_F32 && op->reduce == TF_REDUCE_ADD; /* for any length, and as fast */
   fprintf(c->out, "%s sum = %s%s", wide ? "double" : c_type(type),
           s->nest.n_resets ? "fresh ? " : "", wide ? "0.0" : c_start(s, op->reduce));
   if (s->nest.n_resets) fputs(" : ", c->out), c_element(c, op, -1);
@@ -80,9 +80,9 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   fprintf(c->out, "%s */\n", op->name);
   c->depth++;
   if (sum) c_fresh_flag(c, s);
-  c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
+  c->as_int32 = sum && c_buffer(c, op, -1)->type == IR_I32;
   const bool maps =
-      cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which nothing else prints */
+      cpu_of(s)->window && cpu_of(s)->window->n_maps > 0; /* which the window prints */
   if (sum && !maps && c_is_row_sum(c, op)) {
     c_row_sum(c, op, s, open);
     c_close(c, 1);
@@ -106,19 +106,19 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     c_accumulate(c, op, NULL, s->nest.divides);
   else
     into_scalar(c, op, s, open);
-  c->whole = false;
+  c->as_int32 = false;
   c_close(c, 1);
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
-  if (cpu_of(s)->ahead) return; /* the product behind it says it */
+  if (cpu_of(s)->overlapped) return; /* the product after it prints it */
   const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
   const int open = s->together.n_common;
   for (int k = 0; k < open; k++)
     c_loop(c, &c->wl->ops[all[0]->op], all[0], k);
   for (int i = 0, n; i < s->body.n; i += n) {
     n = 1;
-    if (c_is_nothing(c, all[i])) continue;
+    if (c_is_deferred_quotient(c, all[i])) continue;
     const int joined = c_joined(c, all + i, s->body.n - i, open);
     if (joined)
       n = joined, c_row(c, all + i, n, open);
@@ -130,7 +130,7 @@ void c_together(c_printer *c, const ir_stmt *s) {
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-/* Whether neighbours along the output's last dim have the same element of the buffer. */
+/* Whether the buffer's element is the same for neighbours along the output's last dim. */
 static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
   const tf_op *maker = &c->wl->ops[c->wl->tensors[c->p->buffers[buffer].tensor].producer];
   for (int r = 0; r < maker->n_out_dims; r++)
@@ -138,22 +138,22 @@ static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
   return true;
 }
 
-/* Whether the inverse of what DIVIDE divides by is taken: see c_has_power. */
+/* Whether DIVIDE multiplies by the inverse of its divisor: see c_has_power. */
 static bool inverts(const c_printer *c, const ir_stmt *s) {
   return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->divide.by].tensor);
 }
 
-/* What CORRECT multiplies the output by, or DIVIDE divides it by. */
+/* The factor of CORRECT, or the divisor of DIVIDE. */
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_DIVIDE) {
     if (inverts(c, s)) fputs("1.0f / ", c->out);
     c_element_of(c, s->divide.by);
     return;
   }
-  c_fall(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
+  c_correction(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
 }
 
-/* One element; by: the factor stands in `by`. */
+/* One element; by: the factor is in the variable `by`. */
 static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool by) {
   c_indent(c);
   if (s->kind == IR_SAVE) {

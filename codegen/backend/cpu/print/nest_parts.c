@@ -1,4 +1,4 @@
-/* What nests are printed of: loops, lines, starts of sums, divisors. */
+/* Parts of printed nests: loops, lines, starts of sums, divisors. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -69,7 +69,7 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
     c_round(c, type), c_value(c, op, skip), c_rounded(c, type);
   } else {
     bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
-    if (!sign) /* the value first: where it is not a number, it gives way to what there is */
+    if (!sign) /* the value first: if it is NaN, it gives way to what is there */
       fprintf(c->out, "%s(", c_combine(op->reduce)), c_value(c, op, skip), fputs(", ", c->out);
     if (acc)
       fputs(acc, c->out);
@@ -151,7 +151,7 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "(void)d_%s;\n",
-          c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
+          c->p->dim_id[op->dims[k]]); /* an operand that was packed need not test it */
 }
 
 void c_length(c_printer *c, const ir_range *r) {
@@ -171,8 +171,8 @@ void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
   int64_t step = c->p->buffers[p->pack].slots;
   bool any = false;
   for (int k = 0; k < op->n_dims; k++) {
-    if (p->pairs.places[k] < 2) continue;
-    step /= p->pairs.places[k];
+    if (p->pairs.slots_along[k] < 2) continue;
+    step /= p->pairs.slots_along[k];
     fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
     if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
     fprintf(c->out, ") / %" PRId64 " * %" PRId64, cpu_is_matrix(p, k) ? s->range[k].most : 1, step);

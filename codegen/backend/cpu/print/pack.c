@@ -1,10 +1,10 @@
-/* What a product reads, laid out anew as its kernel wants it. */
+/* Packs operands of a product, in the layout that its kernel wants. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
 
-/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are
- * those it may change. */
+/* Opens a block that is entered only if `buffer` does not hold the box yet; a and b: the lengths of
+ * it that may vary. */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a,
                       const char *b) {
   const char *const at = c->p->buffers[buffer].slots > 1 ? "[place]" : "";
@@ -29,8 +29,8 @@ static void open_count(c_printer *c, const char *var, const char *text) {
   c->depth++;
 }
 
-/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along
- * k, each n in a row of its own. */
+/* Whether groups of k are whole words that lie side by side along k in b, each n in a row of its
+ * own, so that packing is a transposition of words. */
 static bool transposes(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
@@ -50,7 +50,7 @@ static bool transposes(const c_printer *c, const tf_op *op, const cpu_product *p
   return along && n == 1;
 }
 
-/* Turns the whole groups; row: elements of a row of groups. */
+/* Transposes the whole groups; row: elements of a row of groups. */
 static void transpose_panel(c_printer *c, const tf_op *op, const cpu_product *p, const char *row) {
   const int bytes = ir_bytes(p->kernel->b);
   c_line(c, "transpose_words(&"), c_place(c, op, p->b);
@@ -59,7 +59,8 @@ static void transpose_panel(c_printer *c, const tf_op *op, const cpu_product *p,
   fprintf(c->out, ", 4 * %s, n_n, n_k / %d);\n", row, p->kernel->group);
 }
 
-/* One row of k: b's box for the dims outside, rows of n side by side. */
+/* One row of k, of b's box at the current setting of the outer dims, with rows of n side by
+ * side. */
 static void plain_panel(c_printer *c, const tf_op *op, const cpu_product *p) {
   if (transposes(c, op, p)) {
     transpose_panel(c, op, p, "n_wide");
@@ -76,7 +77,7 @@ static void plain_panel(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_close(c, 2);
 }
 
-/* Groups of k along each n; `most` of a group are there, the rest is zero. */
+/* Groups of k for each n; `most` elements of a group exist, the others are zero. */
 static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool whole) {
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   int g = p->kernel->group;
@@ -97,9 +98,9 @@ static void group_row(c_printer *c, const tf_op *op, const cpu_product *p, bool 
   c_close(c, 1);
 }
 
-/* Whether rows of b stand as the kernel's functions put them side by side: its own type, neighbours
- * along n. */
-static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *p) {
+/* Whether the kernel's functions can interleave rows of b: these have the kernel's type and are
+ * contiguous along n. */
+static bool can_interleave_rows(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
   const bool type = p->kernel->c == IR_I32 ? ir_is_byte(b->type) : b->type == IR_BF16;
@@ -111,7 +112,7 @@ static bool rows_beside(const c_printer *c, const tf_op *op, const cpu_product *
   return plain;
 }
 
-static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p) {
+static void interleaved_group_row(c_printer *c, const tf_op *op, const cpu_product *p) {
   const bool ints = p->kernel->c == IR_I32;
   const ir_type type = c_buffer(c, op, p->b)->type;
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
@@ -126,15 +127,15 @@ static void group_row_beside(c_printer *c, const tf_op *op, const cpu_product *p
   fputs(ints ? ", n_n, 0);\n" : ", n_n);\n", c->out);
 }
 
-/* fills: the groups themselves are still to come, not only the zeros behind them. */
+/* fills: the groups themselves are printed, too, not only the zeros after them. */
 static void row_of_groups(c_printer *c, const tf_op *op, const cpu_product *p, bool whole,
                           bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
   fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack),
       fputs(" + p * n_wide;\n", c->out);
-  if (fills && whole && rows_beside(c, op, p))
-    group_row_beside(c, op, p);
+  if (fills && whole && can_interleave_rows(c, op, p))
+    interleaved_group_row(c, op, p);
   else if (fills)
     group_row(c, op, p, whole);
   c_indent(c);
@@ -175,25 +176,25 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   c_line(c, "{\n");
   c->depth++;
-  if (p->pairs.keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
+  if (p->pairs.keep_pack) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
   if (p->kernel->group == 1)
     plain_panel(c, op, p);
   else
     grouped_panel(c, op, p);
-  c_close(c, 1 + p->pairs.keep);
+  c_close(c, 1 + p->pairs.keep_pack);
 }
 
 /* ---- panels that a caller may have ---------------------------------------------------------- */
 
 bool c_offers(const c_printer *c, const cpu_product *p) {
-  return c->offers && p->way == CPU_PAIRS && p->pairs.panels >= 0;
+  return c->offers && p->kind == CPU_PAIRS && p->pairs.panels >= 0;
 }
 
-/* How many panels there are along n and k. */
-static int64_t across(const c_printer *c, const tf_op *op, const cpu_product *p) {
+/* Numbers of panels along n and k. */
+static int64_t panels_across(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return (c->wl->dims[op->dims[p->n]].extent + p->pairs.columns - 1) / p->pairs.columns;
 }
-static int64_t down(const c_printer *c, const tf_op *op, const cpu_product *p) {
+static int64_t panels_down(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return c->wl->dims[op->dims[p->k]].extent / p->pairs.deep;
 }
 
@@ -205,7 +206,7 @@ static int dim_of(const tf_op *op, const cpu_product *p, int r) {
   return k;
 }
 
-static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
+static void print_moved_dim(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
   const char *dim = c_dim_name(c, op, k);
   if (shift && shift[k])
     fprintf(c->out, " + (d_%s + %" PRId64 ")", dim, shift[k]);
@@ -214,35 +215,35 @@ static void moved(c_printer *c, const tf_op *op, int k, const int64_t *shift) {
 }
 
 void c_offered_at(c_printer *c, const tf_op *op, const cpu_product *p, const int64_t *shift) {
-  const int64_t words = cpu_panel_words(p, p->pairs.deep), parts = down(c, op, p);
-  int64_t step = words * parts * across(c, op, p);
+  const int64_t words = cpu_panel_words(p, p->pairs.deep), parts = panels_down(c, op, p);
+  int64_t step = words * parts * panels_across(c, op, p);
   c_pack_name(c, p->pairs.panels);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int k = dim_of(op, p, r);
     if (cpu_is_matrix(p, k)) continue;
-    moved(c, op, k, shift);
+    print_moved_dim(c, op, k, shift);
     fprintf(c->out, " * %" PRId64, step);
     step *= c->wl->dims[op->dims[k]].extent;
   }
-  moved(c, op, p->n, shift);
+  print_moved_dim(c, op, p->n, shift);
   fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.columns, words * parts);
-  moved(c, op, p->k, shift);
+  print_moved_dim(c, op, p->k, shift);
   if (parts > 1)
     fprintf(c->out, " / %" PRId64 " * %" PRId64, p->pairs.deep, words);
   else
-    fprintf(c->out, " * %" PRId64, p->pairs.wide);
+    fprintf(c->out, " * %" PRId64, p->pairs.pitch);
 }
 
-/* Where the panel number `block` stands in b. */
+/* Prints the place in b at which panel `block` begins. */
 static void place_of_block(c_printer *c, const tf_op *op, const cpu_product *p) {
   const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
-  int64_t blocks = down(c, op, p);
+  int64_t blocks = panels_down(c, op, p);
   c_indent(c);
   fprintf(c->out, "const int64_t o_%s = block %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", k, blocks,
           p->pairs.deep, k, k);
   fprintf(c->out, ", o_%s = block / %" PRId64 " %% %" PRId64 " * %" PRId64 ", d_%s = o_%s", n,
-          blocks, across(c, op, p), p->pairs.columns, n, n);
-  blocks *= across(c, op, p);
+          blocks, panels_across(c, op, p), p->pairs.columns, n, n);
+  blocks *= panels_across(c, op, p);
   for (int r = c_buffer(c, op, p->b)->rank - 1; r >= 0; r--) {
     const int64_t extent = c->wl->dims[op->dims[dim_of(op, p, r)]].extent;
     if (cpu_is_matrix(p, dim_of(op, p, r))) continue;
@@ -255,14 +256,14 @@ static void place_of_block(c_printer *c, const tf_op *op, const cpu_product *p) 
   fprintf(c->out, "(void)d_%s, (void)d_%s, (void)o_%s, (void)o_%s;\n", n, k, n, k);
 }
 
-/* Panel after panel, as the nest would pack each. */
+/* Packs each panel as the nest would. */
 void c_pack_offered(c_printer *c, const cpu_pack *pack) {
   const tf_op *op = &c->wl->ops[pack->op];
   cpu_product p = *pack->product;
   p.pack = p.pairs.panels;
   const char *n = c_dim_name(c, op, p.n), *k = c_dim_name(c, op, p.k), *type = c_type(p.kernel->b);
   const int64_t words = cpu_panel_words(&p, p.pairs.deep), round = p.kernel->k_round;
-  if (ir_has_parallel(&c->p->body)) /* what is mapped to one core stays on one */
+  if (ir_has_parallel(&c->p->body)) /* with one core in the mapping, packing stays on one, too */
     fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n",
@@ -274,7 +275,7 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
           "const int64_t n_n = least(%" PRId64 ", %" PRId64 " - o_%s), n_k = least(%" PRId64
           ", %" PRId64 " - o_%s), n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
           p.pairs.columns, c->wl->dims[op->dims[p.n]].extent, n, p.pairs.deep,
-          c->wl->dims[op->dims[p.k]].extent, k, p.pairs.wide,
+          c->wl->dims[op->dims[p.k]].extent, k, p.pairs.pitch,
           (p.pairs.deep + round - 1) / round * round);
   c_indent(c);
   fprintf(c->out, "%s *const ", type), c_pack_name(c, p.pack);
@@ -290,7 +291,7 @@ void c_pack_offered(c_printer *c, const cpu_pack *pack) {
 
 bool c_keeps_copy(const cpu_product *p) { return p->pairs.keep_copy || p->pairs.copy_in; }
 
-/* Whether rows of a are bytes that become the kernel's words as they are. */
+/* Whether rows of a are bytes that are the kernel's words without conversion. */
 static bool are_bytes(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const ir_buffer *b = c_buffer(c, op, p->a);
   bool plain = ir_is_byte(b->type) && p->kernel->c == IR_I32 && b->block.by == 0;
@@ -299,8 +300,8 @@ static bool are_bytes(const c_printer *c, const tf_op *op, const cpu_product *p)
   return plain;
 }
 
-/* n of them along k from the point on, to `row`; the caller alone knows whether they are
- * neighbours. */
+/* Copies n of them along k, from the point on, to `row`; whether they are contiguous is known at
+ * run time. */
 static void row_of_bytes(c_printer *c, const tf_op *op, const cpu_product *p, const char *n) {
   c_indent(c);
   fprintf(c->out, "const %s *const of = &", c_type(c_buffer(c, op, p->a)->type)),
@@ -354,32 +355,32 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const cpu_product *p, int rank) {
-  return (cpu_slab_places(p, rank - 1) + p->stride - 1) / p->stride;
+  return (cpu_slab_extent(p, rank - 1) + p->stride - 1) / p->stride;
 }
 
-/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that
- * only what is reduced moves, so that a row of the output reads one piece for each of its windows'
- * rows; ranks that rows move stand outside of them. */
-static bool by_rows(const tf_op *op, const cpu_product *p, int r) {
+/* Whether rank r of the slab is stored just outside its rows: with lanes along channels a rank that
+ * only reduced dims move, so that a row of the output reads one piece for each row of its windows.
+ * Ranks that rows move are stored outside these. */
+static bool is_outside_rows(const tf_op *op, const cpu_product *p, int r) {
   const tf_index *ix = &op->reads[cpu_slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_out_dims; k++)
       if (op->dims[k] == ix->terms[t].dim) return false;
-  return p->way == CPU_CHANNELS;
+  return p->kind == CPU_CHANNELS;
 }
 
-/* From one element along rank r to the next: ranks in their order, but those by rows last before
- * the last; elements of a group side by side (the step along its rank is that of a group, divided
- * by its elements). */
+/* The distance between neighbours along rank r: ranks are stored in order, those of by_rows last
+ * before the last; elements of a group lie side by side (the step along its rank is that of a
+ * group, divided by its elements). */
 static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r) {
   const int groups = cpu_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;
   const int64_t side = r == groups ? 1 : group;
   if (r == rank - 1) return side;
-  const bool within = by_rows(op, p, r);
+  const bool within = is_outside_rows(op, p, r);
   int64_t step = phase_words(p, rank) * p->stride * side;
   for (int k = 0; k < rank - 1; k++)
-    if (by_rows(op, p, k) == within ? k > r : !within)
-      step *= k == groups ? (cpu_slab_places(p, k) + group - 1) / group : cpu_slab_places(p, k);
+    if (is_outside_rows(op, p, k) == within ? k > r : !within)
+      step *= k == groups ? (cpu_slab_extent(p, k) + group - 1) / group : cpu_slab_extent(p, k);
   return step;
 }
 
@@ -396,8 +397,8 @@ static void open_rank(c_printer *c, const cpu_product *p, int r) {
   c->depth++;
 }
 
-/* Prefetches the same row one step along the rank before the last two (of an image, in the next
- * channel): rows are too short for the machine to see a stream. */
+/* Prefetches the same row one step further along the rank before the last two (of an image: the
+ * next channel): rows are too short for the hardware prefetcher to follow. */
 static void prefetch_rows(c_printer *c, const ir_buffer *b, int last) {
   if (b->role != IR_ARGUMENT || last < 2) return;
   c_line(c, "if (there) {\n");
@@ -429,8 +430,8 @@ static void fill_row(c_printer *c, const ir_buffer *b, const cpu_product *p, int
   }
 }
 
-/* A row of pairs of bfloat16: zeros, what is there of one row and of the next along the groups'
- * rank, zeros. */
+/* A row of pairs of bfloat16: zeros, what exists of one row and of the next along the groups' rank,
+ * zeros. */
 static void fill_pairs(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   const int r = p->channels.groups_rank;
   c_line(c, "for (int64_t x = 2 * first; x < 2 * from; x++) row[x - 2 * first] = 0;\n");
@@ -449,9 +450,9 @@ static void fill_pairs(c_printer *c, const ir_buffer *b, const cpu_product *p, i
   c_close(c, 1);
 }
 
-/* A row of groups of integers, lifted where the kernel wants it: zeros, what is there of some rows
- * along the groups' rank, zeros.  Rows behind the last are multiplied by zeros, and may hold
- * anything: the first one again. */
+/* A row of groups of integers, lifted if the kernel wants that: zeros, what exists of some rows
+ * along the groups' rank, zeros. Rows after the last are multiplied by zeros, so that the first one
+ * may stand for them. */
 static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, int last) {
   const int r = p->channels.groups_rank, group = p->kernel->group,
             zero = p->kernel->lifts ? -128 : 0;
@@ -494,7 +495,7 @@ static void fill_groups(c_printer *c, const ir_buffer *b, const cpu_product *p, 
   c_close(c, 1);
 }
 
-/* Opens a block that is entered only where the slab does not hold the box yet. */
+/* Opens a block that is entered only if the slab does not hold the box yet. */
 static void open_kept_slab(c_printer *c, const cpu_product *p, int rank) {
   c_line(c, "{\n");
   c->depth++;
@@ -511,7 +512,7 @@ static void open_kept_slab(c_printer *c, const cpu_product *p, int rank) {
   c->depth++;
 }
 
-/* Row by row: zeros, what is there, zeros. */
+/* Each row: zeros, what exists, zeros. */
 void c_fill_slab(c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_tensor *z = &c->wl->tensors[op->reads[cpu_slab_of(p)].tensor];
   const ir_buffer *b = c_buffer(c, op, cpu_slab_of(p));
@@ -586,7 +587,7 @@ void c_slab_at(c_printer *c, const tf_op *op, const cpu_product *p) {
   }
 }
 
-/* &slab[...] at the point of the nest, and the step along k. */
+/* &slab[...] at the current point of the nest, and the step along k. */
 void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_slab_at(c, op, p);
   fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
@@ -594,7 +595,7 @@ void c_slab_argument(c_printer *c, const tf_op *op, const cpu_product *p) {
 
 /* ---- rows of a for all settings of the dims outside ----------------------------------------- */
 
-static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
+static bool moves_a(const c_printer *c, const tf_op *op, const cpu_product *p, int k) {
   const tf_ref *ref = &op->reads[p->a];
   for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -604,25 +605,26 @@ static bool of_a(const c_printer *c, const tf_op *op, const cpu_product *p, int 
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-int64_t c_turned_rows(const ir_stmt *s) {
+int64_t c_transposed_rows(const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   return rounded(s->range[p->m].most, p->kernel->m_round);
 }
 
-/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for
+/* The step of the op's k-th dim in the box of a that is packed transposed (m innermost, then k; for
  * kernels of groups k innermost, then m); 0: it does not move a. */
 static int64_t transposed_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const cpu_product *p = cpu_of(s)->product;
   bool rows = p->kernel->group > 1;
-  int64_t m = c_turned_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
+  int64_t m = c_transposed_rows(s), n = rounded(s->range[p->k].most, p->kernel->k_round),
+          step = m * n;
   if (k == p->m) return rows ? n : 1;
   if (k == p->k) return rows ? 1 : m;
   for (int i = op->n_dims - 1; i > k; i--)
-    if (i != p->m && i != p->k && of_a(c, op, p, i)) step *= s->range[i].most;
-  return of_a(c, op, p, k) ? step : 0;
+    if (i != p->m && i != p->k && moves_a(c, op, p, i)) step *= s->range[i].most;
+  return moves_a(c, op, p, k) ? step : 0;
 }
 
-/* Where the point stands in it, the dims `with` m and k or without. */
+/* The offset of the point in it, `with` m and k or without. */
 void c_transposed_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
   const cpu_product *p = cpu_of(s)->product;
   c_pack_name(c, p->pairs.transposed);
@@ -642,7 +644,7 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_line(c, "{\n");
   c->depth++;
   for (int k = 0; k < op->n_dims; k++)
-    if (of_a(c, op, p, k)) c_origin(c, op, s, k);
+    if (moves_a(c, op, p, k)) c_origin(c, op, s, k);
   c_indent(c);
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)),
       c_place(c, op, p->a), fputs(";\n", c->out);
@@ -658,11 +660,11 @@ void c_transpose_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   const bool bytes = rows && are_bytes(c, op, p);
   for (int pass = 0; pass < (bytes ? 2 : 3);
-       pass++) /* others, then what stands around the innermost */
+       pass++) /* outer dims first, then those around the innermost */
     for (int k = 0; k < op->n_dims; k++) {
       int outer = rows ? p->m : p->k, inner = rows ? p->k : p->m;
       bool now = pass == 0 ? k != outer && k != inner : pass == 1 ? k == outer : k == inner;
-      if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
+      if (now && moves_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
     }
   c_indent(c);
   if (bytes) {

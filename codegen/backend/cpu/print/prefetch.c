@@ -1,11 +1,11 @@
-/* Prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles of a
- * window. */
+/* Prints prefetching by a product while it multiplies (codegen/intrin/prefetch.c), and by the tiles
+ * of a window. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/window.h"
 #include "model/input/dims.h"
 
-static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
+static bool is_in_box(const c_printer *c, const tf_op *op, int read, int k) {
   bool any = read < 0 && k < op->n_out_dims;
   for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)
     for (int t = 0; t < op->reads[read].index[r].n_terms; t++)
@@ -15,11 +15,11 @@ static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
 
 static void origin(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
+    if (is_in_box(c, op, a->read, k)) c_origin(c, op, a->nest, k);
 }
 
-/* How much further the box will be, in bytes. */
-static void further(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
+/* The distance in bytes by which the box moves. */
+static void print_distance(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
     fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (",
@@ -29,8 +29,8 @@ static void further(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   }
 }
 
-/* far[i] is the panel that the caller has laid out, if there is one, or what follows. */
-static void offered(c_printer *c, int i, const cpu_prefetch *a) {
+/* far[i]: the panel that the caller has packed, if it has, or else what follows. */
+static void print_offered(c_printer *c, int i, const cpu_prefetch *a) {
   const cpu_product *p = cpu_of(a->nest)->product;
   c_indent(c);
   fprintf(c->out, "far[%d] = ", i);
@@ -41,14 +41,14 @@ static void offered(c_printer *c, int i, const cpu_prefetch *a) {
           cpu_panel_words(p, a->nest->range[p->k].most) * ir_bytes(p->kernel->b));
 }
 
-/* For what is packed by then, and kept. */
-static void packed(c_printer *c, int i, const cpu_prefetch *a) {
+/* far[i]: a panel that is packed by then, and kept. */
+static void print_packed(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = &c->p->buffers[cpu_of(a->nest)->product->pack];
   c_line(c, "{\n");
   c->depth++;
   origin(c, op, a);
-  offered(c, i, a);
+  print_offered(c, i, a);
   fputs("far_box((uintptr_t)(", c->out), c_pack_name(c, cpu_of(a->nest)->product->pack);
   fputs("_all + (", c->out), c_place_of_panel(c, a->nest, a->shift);
   fprintf(c->out, ") %% %" PRId64 " * %" PRId64 "), 1, %" PRId64 ", 0);\n", b->slots, b->words,
@@ -66,15 +66,15 @@ static int64_t boxes_of(const c_printer *c, const cpu_prefetch *a) {
   return boxes;
 }
 
-/* "&PLACE", where the box at hand is. */
-static void first(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
+/* "&PLACE" at the start of the current box. */
+static void first_address(c_printer *c, const tf_op *op, const cpu_prefetch *a) {
   fputs("far_box((uintptr_t)&", c->out), c_place(c, op, a->read);
-  further(c, op, a);
+  print_distance(c, op, a);
 }
 
-/* The rows of one box, or of several, a setting each of the dims that are neither rows nor along
- * them. */
-static void box(c_printer *c, int i, const cpu_prefetch *a) {
+/* The rows of one box, or of several: one for each setting of the dims that are neither rows nor
+ * along them. */
+static void print_box(c_printer *c, int i, const cpu_prefetch *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
   const ir_range *range = a->nest->range;
@@ -97,8 +97,8 @@ static void box(c_printer *c, int i, const cpu_prefetch *a) {
   if (boxes > 1)
     c_line(c, "*to++ = ");
   else
-    offered(c, i, a);
-  first(c, op, a);
+    print_offered(c, i, a);
+  first_address(c, op, a);
   for (int r = 0; boxes > 1 && r + 1 < b->rank; r++) {
     const int k = cpu_box_dim(op, a->nest, a->read, r);
     if (k < 0 || k == rows) continue;
@@ -130,19 +130,19 @@ void c_prefetch(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < cpu_of(s)->n_prefetches; i++) {
     const cpu_prefetch *a = &cpu_of(s)->prefetches[i];
     const cpu_product *p = cpu_of(a->nest)->product;
-    if (p && a->read == p->b && p->pairs.places)
-      packed(c, at, a);
+    if (p && a->read == p->b && p->pairs.slots_along)
+      print_packed(c, at, a);
     else
-      box(c, at, a);
+      print_box(c, at, a);
     at += (int)boxes_of(c, a);
   }
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
-enum { MOST_LINES = 4 }; /* that a row of a tile covers */
+enum { MOST_LINES = 4 }; /* that a row of a tile can cover */
 
-/* How far a step of the op's k-th dim goes along the rank that it moves. */
+/* The distance that a step of the op's k-th dim moves the rank that it moves. */
 static int64_t step_of(const c_printer *c, const tf_op *op, int read, int k) {
   int64_t most = read < 0;
   for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)
@@ -161,7 +161,7 @@ void c_prefetch_rows(c_printer *c, const c_window *w) {
     c_window_open_at(c, w, (cpu_at){0, w->taps / 2});
     c_indent(c);
     fprintf(c->out, "const uintptr_t far = (uintptr_t)&"), c_place(c, op, a->read),
-        further(c, op, a), fputs(";\n", c->out);
+        print_distance(c, op, a), fputs(";\n", c->out);
     c_indent(c);
     fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++)\n", w->rows * down);
     c_line(c, across > 1 ? "  for (int j = 0; j < " : "  ");

@@ -1,24 +1,24 @@
-/* A product whose kernel computes the rows of its a while it multiplies: the work of a row as
- * functions of addresses that the caller passes. */
+/* Prints a product whose kernel computes rows of its operand a while it multiplies: the work on a
+ * row becomes functions of addresses that the caller passes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "codegen/backend/cpu/print/rows.h"
 
-/* The nests of the rows: first the sum that is one row ahead of the others (0 or 1 of them), then
- * the others. */
+/* The nests of the rows: first the sum that is computed one row before the others (0 or 1 of them),
+ * then the others. */
 typedef struct {
-  const ir_stmt *const *all;
+  const ir_stmt *const *nests;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
   int64_t words;
-  int rounded; /* tensor that the product wants as bfloat16, in rows of its own; -1: none */
+  int rounded; /* the tensor that the product reads as bfloat16, from a buffer of rows; -1: none */
 } rows;
 
 /* The tensor of the rows that the product reads, or would read without deferred quotients. */
-static int read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
+static int rows_tensor(const c_printer *c, const rows *r, const ir_stmt *s) {
   int z = c->wl->ops[s->op].reads[cpu_of(s)->product->a].tensor;
-  for (int k = cpu_of(s)->rows->body.n - 1; k >= r->n; k--) {
-    const tf_op *op = &c->wl->ops[r->all[k]->op];
+  for (int k = cpu_of(s)->producer->body.n - 1; k >= r->n; k--) {
+    const tf_op *op = &c->wl->ops[r->nests[k]->op];
     if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
   }
   return z;
@@ -29,24 +29,23 @@ static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
   const tf_tensor *t = &c->wl->tensors[z];
   for (int i = 0; i < t->n_consumers; i++) {
     bool inside = t->consumers[i] == s->op;
-    for (int k = 0; k < cpu_of(s)->rows->body.n; k++)
-      inside |= cpu_of(s)->rows->body.s[k]->op == t->consumers[i];
+    for (int k = 0; k < cpu_of(s)->producer->body.n; k++)
+      inside |= cpu_of(s)->producer->body.s[k]->op == t->consumers[i];
     if (!inside) return false;
   }
   return true;
 }
 
-/* Whether z, rounded for the product, need not be stored otherwise, nor deferred quotients of it.
- */
+/* Whether only rounded values of z are stored, and of its deferred quotients. */
 static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
   bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
-  for (int k = r->n; only && k < cpu_of(s)->rows->body.n; k++)
-    only = reads_none_else(c, s, c->wl->ops[r->all[k]->op].out);
+  for (int k = r->n; only && k < cpu_of(s)->producer->body.n; k++)
+    only = reads_none_else(c, s, c->wl->ops[r->nests[k]->op].out);
   return only;
 }
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
-  const ir_stmt *t = cpu_of(s)->rows, *first = t->body.s[0];
+  const ir_stmt *t = cpu_of(s)->producer, *first = t->body.s[0];
   const tf_op *op = &c->wl->ops[first->op];
   rows r = {(const ir_stmt *const *)t->body.s,
             op->reduce != TF_ASSIGN,
@@ -55,24 +54,24 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
             op->dims[t->together.n_common - 1],
             first->range[t->together.n_common].most,
             -1};
-  while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
+  while (r.n < t->body.n && !c_is_deferred_quotient(c, r.nests[r.n]))
     r.n++;
-  if (cpu_of(s)->product->pairs.copy >= 0) r.rounded = read_by(c, &r, s);
+  if (cpu_of(s)->product->pairs.copy >= 0) r.rounded = rows_tensor(c, &r, s);
   return r;
 }
 
-/* A nest whose sums start over or continue, as do those of all others; NULL: none. */
-static const ir_stmt *goes_on(const rows *r) {
+/* A nest whose sums start over or continue, as those of all others do; NULL: none. */
+static const ir_stmt *continuing_nest(const rows *r) {
   for (int k = 0; k < r->n; k++)
-    if (r->all[k]->nest.n_resets) return r->all[k];
+    if (r->nests[k]->nest.n_resets) return r->nests[k];
   return NULL;
 }
 
-/* Lists all that they read and write. */
+/* Lists all accesses of the nests. */
 static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
   int n = 0;
   for (int k = 0; k < r->n; k++) {
-    const tf_op *op = &c->wl->ops[r->all[k]->op];
+    const tf_op *op = &c->wl->ops[r->nests[k]->op];
     for (int i = -1; i < op->n_reads; i++, n++)
       if (at)
         at[n] = (c_row_at){op, i,
@@ -87,8 +86,8 @@ static void type_of(c_printer *c, const c_row_at *at) {
           c_type(c_buffer(c, at->op, at->ref)->type));
 }
 
-/* Prints the addresses in the row of the lead, or of the others. */
-static void places(c_printer *c, bool lead, const char *row) {
+/* Prints the addresses in the row of the leading sum, or of the others. */
+static void print_addresses(c_printer *c, bool lead, const char *row) {
   for (int i = 0; i < c->n_row_at; i++) {
     if (c->row_at[i].lead != lead) continue;
     c_line(c, ""), type_of(c, &c->row_at[i]);
@@ -100,13 +99,13 @@ static void places(c_printer *c, bool lead, const char *row) {
 
 static const ir_stmt *const *part_of(const rows *r, bool lead, int *n) {
   *n = lead ? r->lead : r->n - r->lead;
-  return r->all + (lead ? 0 : r->lead);
+  return r->nests + (lead ? 0 : r->lead);
 }
 
 static void open_part(c_printer *c, const rows *r, bool lead, const char *row) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
-  places(c, lead, row);
+  print_addresses(c, lead, row);
   if (r->rounded >= 0 && !lead)
     c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
   c_rows_open(c, all, n, r->dim);
@@ -142,7 +141,7 @@ static void open_rest(c_printer *c, const rows *r) {
   fprintf(c->out, "const int rest = %d;\n", (int)rest_of(c, r));
 }
 
-/* Prints a whole row of the lead, or of the others. */
+/* Prints a whole row of the leading sum, or of the others. */
 static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
   const char *name = c->p->dim_id[r->dim];
   c_line(c, "{\n");
@@ -165,7 +164,7 @@ static void print_type(c_printer *c, const rows *r, const char *name) {
   for (int i = 0; i < c->n_row_at; i++)
     c_line(c, "  "), type_of(c, &c->row_at[i]), fprintf(c->out, "at%d;\n  int64_t step%d;\n", i, i);
   if (r->rounded >= 0) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
-  if (goes_on(r)) c_line(c, "  int fresh;\n");
+  if (continuing_nest(r)) c_line(c, "  int fresh;\n");
   fprintf(c->out, "} %s;\n", name);
 }
 
@@ -173,8 +172,9 @@ static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name,
           name);
   c->depth++;
-  for (int lead = r->lead; lead >= 0; lead--) { /* first the leads of all rows: several overlap,
-                                                   where one waits for its own row's end */
+  for (int lead = r->lead; lead >= 0;
+       lead--) { /* the leading sums of all rows come first: several overlap, where each would
+                    otherwise wait for its own row's end */
     c_line(c, "for (int64_t i = from; i < to; i++) {\n");
     c->depth++;
     whole_row(c, r, lead, "i");
@@ -209,8 +209,8 @@ static void print_text(c_printer *c, const rows *r, int which) {
   c_close(c, 1);
 }
 
-/* Prints the addresses at the first row, and the steps from row to row, where the kernel is called.
- */
+/* Prints the addresses at the first row and their steps from row to row, where the kernel is
+ * called. */
 static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n,
                          const char *name) {
   c_indent(c);
@@ -222,7 +222,7 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
   if (r->rounded >= 0)
     fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[cpu_of(s)->product->pairs.copy].id,
             cpu_of(s)->product->pairs.copy);
-  const ir_stmt *on = goes_on(r);
+  const ir_stmt *on = continuing_nest(r);
   if (on) fputs(", ", c->out), c_is_fresh(c, on);
   fputs("};\n", c->out);
 }
@@ -241,7 +241,7 @@ void c_ahead_free(c_ahead *h) {
   free(h);
 }
 
-/* With c's places set: prints all that comes before the kernel, at its own depth. */
+/* With c's accesses set: prints all that stands in front of the kernel. */
 static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
   FILE *const out = c->out;
   const int depth = c->depth;
@@ -273,9 +273,9 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
     snprintf(h->name, sizeof h->name, "ahead%d", c->n_ahead++);
     snprintf(h->place, sizeof h->place, "d_%s", c->p->dim_id[r.dim]);
     c->row_at = at, c->n_row_at = n, c->row_dim = r.dim,
-    c->gone = only_rounded(c, &r, s) ? r.rounded : -1;
+    c->rounded_only = only_rounded(c, &r, s) ? r.rounded : -1;
     ok = print_before(c, &r, h);
-    c->row_at = NULL, c->n_row_at = 0, c->gone = -1;
+    c->row_at = NULL, c->n_row_at = 0, c->rounded_only = -1;
     h->micro = (tf_micro_ahead){h->name,       h->place,        r.words,       h->text[BEGIN],
                                 h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
     if (ok) print_places(c, &r, s, at, n, h->name);

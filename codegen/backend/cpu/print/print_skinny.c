@@ -1,4 +1,5 @@
-/* Products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can have. */
+/* Prints products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can
+ * have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -11,7 +12,7 @@ static void lengths(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
-/* The step of a single row, which has no dim, is not used. */
+/* The step of a single row, which has no dim, is unused. */
 static void from_row_to_row(c_printer *c, const tf_op *op, const cpu_product *p, int read) {
   if (p->m < 0)
     fputc('0', c->out);
@@ -21,15 +22,16 @@ static void from_row_to_row(c_printer *c, const tf_op *op, const cpu_product *p,
 
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
   const cpu_product *p = cpu_of(s)->product;
-  const tf_micro_few f = {
-      .rows = (int)rows,
-      .a = c_buffer(c, op, p->a)->type,
-      .b = c_buffer(c, op, p->b)->type,
-      .along_k = p->few.along_k,
-      .strip = p->few.strip,
-      .block = p->few.block,
-      .columns = s->range[p->n].exact ? s->range[p->n].most : 0,
-      .held = p->few.held && tf_micro_few_hold(&c->p->machine, rows) ? c->p->machine.real : NULL};
+  const tf_micro_few f = {.rows = (int)rows,
+                          .a = c_buffer(c, op, p->a)->type,
+                          .b = c_buffer(c, op, p->b)->type,
+                          .along_k = p->skinny.along_k,
+                          .strip = p->skinny.strip,
+                          .block = p->skinny.block,
+                          .columns = s->range[p->n].exact ? s->range[p->n].most : 0,
+                          .held = p->skinny.held && tf_micro_few_hold(&c->p->machine, rows)
+                                      ? c->p->machine.real
+                                      : NULL};
   const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
   if (!name) {
     c->failed = true;
@@ -41,13 +43,13 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) 
   fputs(", ", c->out), from_row_to_row(c, op, p, p->a);
   fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
   fputs(", &", c->out), c_place(c, op, p->b);
-  fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->few.along_k ? p->n : p->k]);
+  fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->skinny.along_k ? p->n : p->k]);
   fputs(", &", c->out), c_place(c, op, -1);
   fputs(", ", c->out), from_row_to_row(c, op, p, -1);
   fputs(", n_n, add);\n", c->out);
 }
 
-void c_few(c_printer *c, const ir_stmt *s) {
+void c_skinny(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const cpu_product *p = cpu_of(s)->product;
   int64_t rows[C_MOST_LENGTHS] = {1};

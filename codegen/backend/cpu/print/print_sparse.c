@@ -1,6 +1,6 @@
-/* Products of which the zeros of a are skipped: the block product of its other elements, or blocks
- * of them, each of which is broadcast and multiplies the row of b at its place; the nest; the
- * panels of these elements; and arguments that have too many. */
+/* Prints products that skip the zeros of a: the block product of its nonzero elements, or blocks of
+ * them, each broadcast and multiplied by the row of b at its position; the nest; the panels of
+ * these elements; and the test for arguments that have too many. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/files.h"
@@ -42,7 +42,7 @@ static void store_sums(FILE *out, int rows, int across) {
   fputs("  }\n}\n", out);
 }
 
-/* Rows of a's blocks, which stand `at` rows of b, by `across` vectors of these. */
+/* Rows of a's blocks, whose columns select the rows `at` of b, by `across` vectors of these. */
 static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   const int across = p->sparse.across, rows = p->sparse.rows;
   fprintf(out,
@@ -54,8 +54,8 @@ static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   fprintf(out,
           "  for (int64_t g = 0; g < blocks; g++, v += %d) {\n"
           "    const float *y = b + at[g] * pitch;\n",
-          p->sparse.block * p->sparse.of);
-  fprintf(out, "    for (int e = 0; e < %d; e++, y += pitch) {\n", p->sparse.of);
+          p->sparse.block * p->sparse.block_length);
+  fprintf(out, "    for (int e = 0; e < %d; e++, y += pitch) {\n", p->sparse.block_length);
   for (int j = 0; j < across; j++)
     fprintf(out, "      const vec y%d = vec_load(y + %d * LANES);\n", j, j);
   for (int i = 0; i < rows; i++) {
@@ -66,9 +66,9 @@ static void tile_of_blocks(FILE *out, const cpu_product *p, const char *name) {
   store_sums(out, rows, across);
 }
 
-/* rows of a by `across` vectors of b, whose rows are `pitch` apart. */
+/* rows of a by `across` vectors of b, whose row pitch is `pitch`. */
 static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
-  const int across = p->sparse.across, n = p->sparse.n;
+  const int across = p->sparse.across, n = p->sparse.nonzeros;
   fprintf(out,
           "\n"
           "static APART void %s_%d(int64_t blocks, const float *v, const uint8_t *at, const float "
@@ -76,13 +76,13 @@ static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
           name, rows);
   clear_sums(out, rows, across);
   fprintf(out, "  for (int64_t g = 0; g < blocks; g++, v += %d, at += %d, b += %d * pitch) {\n", n,
-          n, p->sparse.of);
+          n, p->sparse.block_length);
   fprintf(out, "    for (int e = 0; e < %d; e++) {\n", n);
   for (int i = 0; i < rows; i++) {
     fprintf(out,
             "      const vec x%d = vec_splat(v[%lld + e]);\n"
             "      const float *const y%d = b + at[%lld + e] * pitch;\n",
-            i, (long long)(i * p->sparse.each), i, (long long)(i * p->sparse.each));
+            i, (long long)(i * p->sparse.row_values), i, (long long)(i * p->sparse.row_values));
     for (int j = 0; j < across; j++)
       fprintf(out, "      s%d_%d = vec_fma(x%d, vec_load(y%d + %d * LANES), s%d_%d);\n", i, j, i, i,
               j, i, j);
@@ -90,14 +90,14 @@ static void tile(FILE *out, const cpu_product *p, const char *name, int rows) {
   store_sums(out, rows, across);
 }
 
-/* A part of k of such columns by all rows; d: its depth. */
+/* A part of k, d deep, of such columns by all rows. */
 static void rows_of(FILE *out, const cpu_product *p, const char *name) {
   const int rows = p->sparse.rows;
-  const long long deep = p->sparse.deep, each = p->sparse.each;
+  const long long deep = p->sparse.deep, each = p->sparse.row_values;
   fprintf(out,
           "      const int64_t blocks = (d + %d) / %d, first = p / %lld * part, whole = n_m - n_m "
           "%% %d;\n",
-          p->sparse.of - 1, p->sparse.of, deep, rows);
+          p->sparse.block_length - 1, p->sparse.block_length, deep, rows);
   for (int by = rows; by > 0; by = by > 1 ? 1 : 0)
     fprintf(out,
             "      for (int64_t i = %s; i < %s; i += %d) %s_%d(blocks, v + first + i * %lld, at + "
@@ -113,11 +113,11 @@ static void rows_of_blocks(FILE *out, const cpu_product *p, const char *name) {
           "* %d + r, at + of[0], from, pitch, c + (i + r) * c_m + j, c_m, n, add || p > 0);\n"
           "      }\n",
           p->sparse.block, (long long)p->sparse.deep, p->sparse.block, p->sparse.block,
-          p->sparse.rows, name, p->sparse.block * p->sparse.of);
+          p->sparse.rows, name, p->sparse.block * p->sparse.block_length);
 }
 
-/* Columns of a tile, part of k by part: where enough rows use them, or there are fewer than a tile
- * has, they are laid side by side before. */
+/* Columns of a tile, part of k by part: if enough rows use them, or there are fewer than a tile
+ * has, they are copied side by side first. */
 static void block(FILE *out, const cpu_product *p, const char *name) {
   enum { FEW = 8 };
   const int across = p->sparse.across;
@@ -149,10 +149,10 @@ static const char *block_product(FILE *out, tf_micro *u, const cpu_product *p) {
   bool anew;
   if (p->sparse.block)
     snprintf(text, sizeof text, "sparse_blocks%dx%d_deep%lld_tiles%dx%d", p->sparse.block,
-             p->sparse.of, (long long)p->sparse.deep, p->sparse.rows, p->sparse.across);
+             p->sparse.block_length, (long long)p->sparse.deep, p->sparse.rows, p->sparse.across);
   else
-    snprintf(text, sizeof text, "sparse_%d_of_%d_deep%lld_tiles%dx%d", p->sparse.n, p->sparse.of,
-             (long long)p->sparse.deep, p->sparse.rows, p->sparse.across);
+    snprintf(text, sizeof text, "sparse_%d_of_%d_deep%lld_tiles%dx%d", p->sparse.nonzeros,
+             p->sparse.block_length, (long long)p->sparse.deep, p->sparse.rows, p->sparse.across);
   const char *name = tf_micro_name(u, text, &anew);
   if (!name || !anew) return name;
   if (p->sparse.block) tile_of_blocks(out, p, name);
@@ -164,20 +164,19 @@ static const char *block_product(FILE *out, tf_micro *u, const cpu_product *p) {
 
 /* ---- the nest and its panels ---------------------------------------------------------------- */
 
-/* Values from one part of k to the next; of blocks, rows of them. */
+/* Values from one part of k to the next; of blocks: their rows. */
 static int64_t part_of(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent;
-  return p->sparse.block ? rows / p->sparse.block : rows * p->sparse.each;
+  return p->sparse.block ? rows / p->sparse.block : rows * p->sparse.row_values;
 }
 
-/* Blocks that are not zero, one behind the other: no branch asks which, as the next one takes the
- * place of a zero one.
- */
+/* Packs the nonzero blocks one after the other, without a branch: a zero block is overwritten by
+ * the next one. */
 static void pack_blocks(c_printer *c, const tf_op *op, const cpu_product *p) {
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent, all = c->wl->dims[op->dims[p->k]].extent,
                 at = c->offset[p->sparse.panels];
-  const int block = p->sparse.block, of = p->sparse.of;
+  const int block = p->sparse.block, of = p->sparse.block_length;
   fprintf(c->out,
           "  {\n    int32_t *const start = (int32_t *)(void *)(packed + %" PRId64
           "), *const column = start + %" PRId64 ";\n    int32_t many = 0, next = 0;\n",
@@ -218,7 +217,7 @@ void c_pack_sparse(c_printer *c, const cpu_pack *pack) {
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   const int64_t rows = c->wl->dims[op->dims[p->m]].extent, all = c->wl->dims[op->dims[p->k]].extent,
                 deep = p->sparse.deep, at = c->offset[p->sparse.panels];
-  const int n = p->sparse.n, of = p->sparse.of;
+  const int n = p->sparse.nonzeros, of = p->sparse.block_length;
   if (ir_has_parallel(&c->p->body))
     fputs("#if defined(_OPENMP)\n"
           "#pragma omp parallel for schedule(static) reduction(| : broken)\n#endif\n",
@@ -231,7 +230,7 @@ void c_pack_sparse(c_printer *c, const cpu_pack *pack) {
   c->depth++;
   c_indent(c);
   fprintf(c->out, "const int64_t first = part / %" PRId64 " * %" PRId64 " + d_%s * %" PRId64 ";\n",
-          deep, part_of(c, op, p), m, p->sparse.each);
+          deep, part_of(c, op, p), m, p->sparse.row_values);
   c_indent(c);
   fprintf(c->out,
           "float *v = packed + %" PRId64
@@ -280,7 +279,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "const int64_t first = d_%s / %" PRId64 " * %" PRId64 " + d_%s %s %" PRId64 ";\n",
           k, p->sparse.deep, part_of(c, op, p), m, p->sparse.block ? "/" : "*",
-          p->sparse.block ? p->sparse.block : p->sparse.each);
+          p->sparse.block ? p->sparse.block : p->sparse.row_values);
   c_indent(c);
   fprintf(c->out, "%s(n_m, n_n, n_k, ", name), c_pack_name(c, p->sparse.panels);
   if (p->sparse.block) {
@@ -296,7 +295,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_place(c, op, p->b), fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
   fputs(", &", c->out), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
-  fputs(", add, ", c->out), c_pack_name(c, p->sparse.room), fputs(");\n", c->out);
+  fputs(", add, ", c->out), c_pack_name(c, p->sparse.part_buffer), fputs(");\n", c->out);
 }
 
 void c_sparse(c_printer *c, const ir_stmt *s) {
@@ -324,11 +323,11 @@ void c_sparse(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* ---- arguments that break the pattern ------------------------------------------------------- */
+/* ---- arguments with too many nonzero elements ------------------------------------------------ */
 
 static const cpu_product *product_at(const ir_program *p, int i) {
   const bool ours = p->notes[i]->of == &cpu_no_note; /* another target has packs of its own */
-  return ours && cpu_pack_at(p, i)->product->way == CPU_SPARSE ? cpu_pack_at(p, i)->product : NULL;
+  return ours && cpu_pack_at(p, i)->product->kind == CPU_SPARSE ? cpu_pack_at(p, i)->product : NULL;
 }
 
 bool c_has_sparse(const ir_program *p) {
@@ -345,7 +344,8 @@ bool c_has_blocks(const ir_program *p) {
   return any;
 }
 
-/* The tensor of the i-th pack, if that is of such a product, and the first one of it; else NULL. */
+/* The tensor of the i-th pack, if that is of such a product, and the first one of the tensor; else
+ * NULL. */
 static const tf_tensor *tensor_at(const c_package *k, int i) {
   const tf_tensor *z =
       product_at(k->p, i) && !product_at(k->p, i)->sparse.block ? c_packed_tensor(k, i) : NULL;
@@ -361,8 +361,8 @@ void c_misfit_h(FILE *out, const c_package *k) {
     const tf_tensor *z = tensor_at(k, i);
     const cpu_product *p = product_at(k->p, i);
     if (z)
-      fprintf(out, " %s (at most %d of every %d along %s)", z->name, p->sparse.n, p->sparse.of,
-              wl->dims[wl->ops[cpu_pack_at(k->p, i)->op].dims[p->k]].name);
+      fprintf(out, " %s (at most %d of every %d along %s)", z->name, p->sparse.nonzeros,
+              p->sparse.block_length, wl->dims[wl->ops[cpu_pack_at(k->p, i)->op].dims[p->k]].name);
   }
   fprintf(out,
           ".  A call with more returns\n"
@@ -447,7 +447,7 @@ void c_kept(FILE *out, const tf_tensor *z) {
           step, z->extent[z->density.rank], z->density.n, z->density.m);
 }
 
-/* Elements 0 .. n of the last row, where they are in one block. */
+/* Makes elements 0 .. n of the last row nonzero, if they are in one block. */
 static void spoil(FILE *out, const c_package *k, const tf_tensor *z) {
   const int r = z->density.rank;
   const int64_t n = z->density.n, row = z->extent[1 - r] - 1;

@@ -1,5 +1,5 @@
-/* Nests that are products: a block product of codegen/intrin/micro.h for each length that the
- * ranges can have. */
+/* Prints nests that are products: a block product of codegen/intrin/micro.h for each length that
+ * the ranges can have. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"
@@ -13,7 +13,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     if (groups)
       fprintf(c->out, ", k_wide, %d", p->kernel->group);
     else
-      fprintf(c->out, ", 1, %" PRId64, c_turned_rows(s));
+      fprintf(c->out, ", 1, %" PRId64, c_transposed_rows(s));
   } else if (p->pairs.copy >= 0) {
     fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->pairs.copy].id, p->pairs.copy,
             p->kernel->group);
@@ -27,7 +27,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
-static void b_as_it_is(c_printer *c, const tf_op *op, const cpu_product *p) {
+static void b_of_nest(c_printer *c, const tf_op *op, const cpu_product *p) {
   if (p->slab) {
     c_slab_argument(c, op, p);
   } else if (p->pack >= 0) {
@@ -42,16 +42,16 @@ static void b_as_it_is(c_printer *c, const tf_op *op, const cpu_product *p) {
   }
 }
 
-/* Where b stands, and its step along k; `offered`: as a caller has laid it out. */
+/* The arguments b and its step along k; `offered`: as a caller has packed it. */
 static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool offered) {
   const cpu_product *p = cpu_of(s)->product;
   if (offered)
-    c_offered_at(c, op, p, NULL), fprintf(c->out, ", %" PRId64, p->pairs.wide * p->kernel->group);
+    c_offered_at(c, op, p, NULL), fprintf(c->out, ", %" PRId64, p->pairs.pitch * p->kernel->group);
   else
-    b_as_it_is(c, op, p);
+    b_of_nest(c, op, p);
 }
 
-/* Whether rows of a come from an argument as they stand there, neighbours along k. */
+/* Whether rows of a are read in place from an argument, contiguous along k. */
 static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
@@ -61,22 +61,23 @@ static bool far_a(const c_printer *c, const tf_op *op, const cpu_product *p) {
   return inner->n_terms == 1 && tf_index_coef(inner, op->dims[p->k]) == 1;
 }
 
-/* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
-static bool goes_on(const ir_stmt *s) {
-  return cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_NEST;
+/* Whether the sums go, rounded, to rows in the layout of the next product's kernel. */
+static bool rounds_into_operand(const ir_stmt *s) {
+  return cpu_of(s)->rounded_for && cpu_of(s)->rounded_for->kind == IR_NEST;
 }
 
-/* Where the sums go, and the step from row to row. */
+/* The arguments c and its step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_stmt *next = cpu_of(s)->rounds_for;
-  if (next && goes_on(s)) {
+  const ir_stmt *next = cpu_of(s)->rounded_for;
+  if (next && rounds_into_operand(s)) {
     const cpu_product *q = cpu_of(next)->product;
     const int64_t n = s->range[cpu_of(s)->product->n].most, by = q->kernel->k_round;
     c_pack_name(c, q->pairs.copy), fprintf(c->out, ", %" PRId64, (n + by - 1) / by * by);
     return;
   }
   fputc('&', c->out);
-  if (cpu_of(s)->map) op = &c->wl->ops[cpu_of(s)->map->op]; /* its dims are the output's */
+  if (cpu_of(s)->map)
+    op = &c->wl->ops[cpu_of(s)->map->op]; /* the output's dims are those of the map */
   if (next)
     c_element_of(c, next->save.to);
   else
@@ -88,13 +89,13 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_step(c, op, -1, op->dims[cpu_of(s)->product->m]);
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and where the rows are that it
- * makes; what another product has prefetched needs no more. */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it prefetches, and the rows of a that it
+ * computes; it does not prefetch operands that another product has prefetched. */
 static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
                       const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
   const cpu_product *p = cpu_of(s)->product;
-  const bool prefetches = cpu_of(s)->n_prefetches > 0, rounds = cpu_of(s)->rounds_for != NULL;
+  const bool prefetches = cpu_of(s)->n_prefetches > 0, rounds = cpu_of(s)->rounded_for != NULL;
   const ir_stmt *map = cpu_of(s)->map;
   char as[16];
   const char *name =
@@ -115,20 +116,21 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   if (far_a(c, op, p) && !(cpu_of(s)->prefetched >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
   const tf_op *leaves = map ? &c->wl->ops[map->op] : op;
   if ((c_buffer(c, leaves, -1)->role == IR_ARGUMENT ||
-       (cpu_of(s)->rounds_for && cpu_of(s)->rounds_for->kind == IR_SAVE)) &&
+       (cpu_of(s)->rounded_for && cpu_of(s)->rounded_for->kind == IR_SAVE)) &&
       !(cpu_of(s)->prefetched & 1))
     fputs(" | FAR_C", c->out);
-  if (goes_on(s)) fputs(" | FILLS", c->out);
+  if (rounds_into_operand(s)) fputs(" | FILLS", c->out);
   if (prefetches) fprintf(c->out, ", far, %d", c_far_boxes(c, s));
   fputs(map ? ", &map);\n" : ahead ? ", &of);\n" : ");\n", c->out);
 }
 
-/* The whole box of b, which passes by: panels that the caller has laid out, if there are any. */
+/* A product that streams b: panels that the caller has packed, if there are any, else the whole
+ * box. */
 static void call_stream(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const tf_micro_streamed st = {
       p->kernel,           s->range[p->m].most,
-      s->range[p->n].most, (int)(p->pairs.wide / tf_micro_lanes(c->micro)),
+      s->range[p->n].most, (int)(p->pairs.pitch / tf_micro_lanes(c->micro)),
       p->pairs.steps,      p->pairs.strip};
   const char *name = tf_micro_stream(c->blocks, c->micro, &st);
   if (!name) {
@@ -234,13 +236,13 @@ static void wide(c_printer *c, const char *to, const char *from, int by) {
   fprintf(c->out, "(void)%s;\n", to);
 }
 
-/* The lengths of the block, and what they are filled up to. */
+/* The block product for each combination of lengths, with their padding. */
 static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
   const bool panels = p->pack >= 0 && !p->slab && !p->pairs.steps, groups = p->kernel->group > 1,
-             copies = p->pairs.copy >= 0 && !cpu_of(s)->rows && !cpu_of(s)->copied;
+             copies = p->pairs.copy >= 0 && !cpu_of(s)->producer && !cpu_of(s)->copied;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
@@ -259,17 +261,17 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (copies && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
   if (panels) {
     c_indent(c);
-    fprintf(c->out, "const int64_t n_wide = %" PRId64 ";\n", p->pairs.wide);
+    fprintf(c->out, "const int64_t n_wide = %" PRId64 ";\n", p->pairs.pitch);
   }
   if (!groups) return;
   c_indent(c);
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
-/* Where the panel at hand is packed, in place of where all are. */
+/* The slot of the current panel, in place of the whole pack. */
 static void open_place(c_printer *c, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
-  if (p->pack < 0 || p->slab || !p->pairs.places) return;
+  if (p->pack < 0 || p->slab || !p->pairs.slots_along) return;
   const ir_buffer *b = &c->p->buffers[p->pack];
   c_line(c, "const int64_t place = "), c_place_of_panel(c, s, NULL);
   fputs(";\n", c->out);
@@ -278,8 +280,8 @@ static void open_place(c_printer *c, const ir_stmt *s) {
   c_pack_name(c, p->pack), fprintf(c->out, "_all + place * %" PRId64 ";\n", b->words);
 }
 
-/* `whole`: whether all rows are one; of arguments the strides say. */
-static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
+/* Prints `whole`: whether all rows can be merged, which the strides of arguments decide. */
+static void print_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const cpu_product *p = cpu_of(s)->product;
   const ir_buffer *both[2] = {c_buffer(c, op, -1), c_buffer(c, op, p->b)};
   c_line(c, "const int whole = 1");
@@ -290,14 +292,14 @@ static void prefetch_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
-/* The loop over the op's k-th dim; of rows that are one, over the first. */
+/* Opens the loop over the op's k-th dim; of merged rows over the first. */
 static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   if (!cpu_of(s)->product->pairs.merged || k != cpu_of(s)->product->n - 1) {
     c_loop(c, op, s, k);
     return;
   }
   const char *dim = c_dim_name(c, op, k);
-  prefetch_whole(c, op, s);
+  print_whole(c, op, s);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[k].lo);
   fprintf(c->out, "; d_%s < (whole ? ", dim), c_atom(c->out, c->p, s->range[k].lo);
@@ -328,7 +330,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   c_add_flag(c, op, s);
-  if (p->pairs.copy >= 0 && !cpu_of(s)->rows && !cpu_of(s)->copied) c_copy_rows(c, op, s);
+  if (p->pairs.copy >= 0 && !cpu_of(s)->producer && !cpu_of(s)->copied) c_copy_rows(c, op, s);
   open_place(c, s);
   const bool packs = p->pack >= 0 && !p->slab && !p->pairs.steps, offers = packs && c_offers(c, p);
   if (offers) {
@@ -338,7 +340,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (packs) c_pack_panel(c, op, s);
   c_close(c, offers);
   if (cpu_of(s)->map) c_map_places(c, s, op->dims[p->m]);
-  c_ahead *h = cpu_of(s)->rows ? c_ahead_begin(c, s) : NULL;
+  c_ahead *h = cpu_of(s)->producer ? c_ahead_begin(c, s) : NULL;
   if (p->pairs.steps)
     call_stream(c, op, s);
   else

@@ -1,12 +1,12 @@
-/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element
- * by element or as vectors. */
+/* Prints ops over rows of contiguous elements: sums of a row, and maps and sums fused over it,
+ * element by element or as vectors. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
 #include "codegen/intrin/math.h"
 #include "model/input/dims.h"
 
-/* Whether the op sums neighbours as they are: row_sum and its like do that. */
+/* Whether the op sums contiguous elements unchanged, as row_sum and similar functions do. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op) {
   bool known =
       op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
@@ -22,8 +22,8 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
          c_runs_along(c, op, op->dims[op->n_out_dims], false);
 }
 
-/* What stands in `all` becomes the output, or is taken into it. */
-void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
+/* The sum in `all` becomes the output, or is combined with it. */
+void c_store_sum(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
@@ -59,11 +59,11 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0),
       fputs(", ", c->out);
   c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
-  c_take_in(c, op, s);
+  c_store_sum(c, op, s);
   c_close(c, op->n_out_dims - open);
 }
 
-/* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
+/* Whether the nest is a map over a contiguous row, its first `open` dims being set. */
 static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 &&
@@ -78,24 +78,24 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
-/* Whether a row of it can be loaded: without borders, or beside them along its last rank, where
- * lanes that are not there are zeros. */
+/* Whether a row of it can be loaded: it has no borders, or only along its last rank, where lanes
+ * outside are zeros. */
 static bool can_load(const c_printer *c, const tf_op *op, int ref, int dim) {
   const tf_tensor *z = &c->wl->tensors[op->reads[ref].tensor];
   return unpadded(z) ||
          (z->rank > 0 && tf_index_coef(&op->reads[ref].index[z->rank - 1], dim) == 1);
 }
 
-/* Whether float32 holds all that the op makes of its dims alone. */
-static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
+/* Whether float32 holds all that the op computes of its dims alone. */
+static bool dims_are_exact(const tf_workload *wl, const tf_op *op) {
   bool exact = true;
   for (int i = 0; i < op->n_expr; i++)
     exact &= op->expr[i].what != TF_X_DIM || wl->dims[op->expr[i].dim].extent <= 1 << 20;
   return exact;
 }
 
-/* Whether elements of a type become vectors of float32. */
-static bool are_lanes(const c_printer *c, ir_type t) {
+/* Whether elements of a type can be loaded as vectors of float32. */
+static bool loads_as_vectors(const c_printer *c, ir_type t) {
   return t == IR_F32 || t == IR_I32 || t == IR_BF16 ||
          (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
 }
@@ -105,22 +105,23 @@ bool c_takes_vectors(const c_printer *c, ir_type t) {
          (ir_is_byte(t) && tf_micro_takes_bytes(c->micro));
 }
 
-/* Whether all that the map does to its row can be said in vectors of float32. */
+/* Whether all operations of the map exist for vectors of float32. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) &&
              c_takes_vectors(c, c_buffer(c, op, -1)->type) && op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = are_lanes(c, c_buffer(c, op, i)->type) && can_load(c, op, i, op->dims[open]);
+    can = loads_as_vectors(c, c_buffer(c, op, i)->type) && can_load(c, op, i, op->dims[open]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
-  return can && places_are_exact(c->wl, op);
+  return can && dims_are_exact(c->wl, op);
 }
 
-/* Of all else compilers make vectors as good; of the lanes that are left at a row's end they make
- * three shorter vectors, and an exponential takes as long in each as in a whole one; of rows of
- * bfloat16 up to 15 single elements with a jump for each ReLU, which takes longer the less its
- * signs can be foreseen; of rows of bytes as many as 31, each with a division. */
+/* Other maps are left to the compiler, which vectorises them as well. Of those printed as vectors
+ * it would make three shorter vectors of the lanes left at a row's end, where an exponential takes
+ * as long in each as in a whole one; of rows of bfloat16 up to 15 scalar elements with a branch for
+ * each ReLU, which data-dependent signs mispredict; of rows of bytes up to 31, each with a
+ * division. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_type out = c_buffer(c, op, -1)->type;
@@ -129,7 +130,8 @@ bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
          (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
 }
 
-/* What the ops before make s reads at the very element, and what they sum it does not read. */
+/* Whether s reads the results of the ops before it at the current element only, and none of their
+ * sums. */
 static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op,
                          int open) {
   for (int i = 0; i < n; i++)
@@ -150,7 +152,7 @@ static bool same_row(const c_printer *c, const ir_stmt *first, const ir_stmt *s,
          ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
-/* Whether a sum over the row takes in what one of the n ops before makes. */
+/* Whether s is a sum over the row of what one of the n ops before computes. */
 static bool is_sum_of(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
                       int open) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -168,8 +170,8 @@ static bool sums(const c_printer *c, const ir_stmt *const *all, int n) {
   return false;
 }
 
-/* Whether s can stand in the loop of the n ops before, maps and, where all maps are vectors, sums.
- */
+/* Whether s can be fused into the loop of the n ops before: maps and, if all maps are vectors,
+ * sums. */
 static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s,
                       int open) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -183,11 +185,12 @@ static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, cons
   return reads_in_row(c, all, n, op, open);
 }
 
-/* Whether only the ops of the row read what the map makes: then it needs no memory. */
-static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *map) {
+/* Whether only ops of the row read the map's result, so that it needs no memory. */
+static bool needs_no_memory(const c_printer *c, const ir_stmt *const *all, int n,
+                            const tf_op *map) {
   const tf_tensor *z = &c->wl->tensors[map->out];
   if (c_buffer(c, map, -1)->role == IR_KEPT) return false;
-  if (map->out == c->gone) return true;
+  if (map->out == c->rounded_only) return true;
   for (int i = 0; i < z->n_consumers; i++) {
     bool inside = false;
     for (int k = 0; k < n; k++)
@@ -204,8 +207,8 @@ bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come
- * between. */
+/* Reads that the row does not move, except the divisor: they are hoisted out of the loop, where no
+ * store can alias them. */
 static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
   uint64_t all = 0;
   int divisor = c_steady_divisor(c, op, s, dim);
@@ -215,11 +218,11 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
   return all;
 }
 
-void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
+void c_hoist_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
   const char *name = c->p->tensor_id[op->out],
-             *type = vectors    ? "vec"
-                     : c->whole ? "int32_t"
-                                : "float",
+             *type = vectors       ? "vec"
+                     : c->as_int32 ? "int32_t"
+                                   : "float",
              *open = vectors ? "vec_splat(" : "";
   int divisor = c_steady_divisor(c, op, s, dim);
   uint64_t steady = steady_reads(c, op, s, dim);
@@ -235,7 +238,7 @@ void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, boo
   }
 }
 
-/* What of s is taken before the loop, while its value is printed. */
+/* Prints s with its hoisted reads. */
 static void with_steady(c_printer *c, const ir_stmt *s, int dim) {
   const tf_op *op = &c->wl->ops[s->op];
   c->inverse = c_steady_divisor(c, op, s, dim), c->inverse_of = op;
@@ -256,21 +259,21 @@ void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   const int dim = c->wl->ops[all[0]->op].dims[open];
   names_of(c, all, n);
   for (int i = 0; i < n; i++)
-    c_take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
+    c_hoist_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
   if (open == c->wl->ops[all[0]->op].n_out_dims - 1)
-    c_line(c, "#pragma omp simd\n"); /* neighbours in memory */
+    c_line(c, "#pragma omp simd\n"); /* contiguous */
   c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     char where[80];
     snprintf(where, sizeof where, "const float v_%s", c->p->tensor_id[op->out]);
-    bool local = op->reduce == TF_ASSIGN && stays_in_row(c, all, n, op);
+    bool local = op->reduce == TF_ASSIGN && needs_no_memory(c, all, n, op);
     with_steady(c, all[i], dim);
     c_accumulate(c, op, local ? where : NULL, all[i]->nest.divides);
     without_steady(c);
-    if (local) c->in_row |= UINT64_C(1) << (op->out % 64);
+    if (local) c->row_tensors |= UINT64_C(1) << (op->out % 64);
   }
-  c->in_row = 0;
+  c->row_tensors = 0;
   c_close(c, 2);
 }
 
@@ -289,7 +292,7 @@ static const char *stores(ir_type t) {
                       : "vec_store";
 }
 
-/* Of a row that may be, or begin or end, beyond borders. */
+/* A read of a row that may lie beyond borders, or cross them. */
 static void padded_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const tf_ref *at = &op->reads[ref];
   const tf_tensor *z = &c->wl->tensors[at->tensor];
@@ -313,7 +316,7 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const int z = op->reads[ref].tensor;
   if (c->steady >> ref & 1) {
     fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], ref);
-  } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
+  } else if (c->row_tensors >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[z]);
   } else if (!unpadded(&c->wl->tensors[z])) {
     padded_read(c, op, ref, part);
@@ -329,7 +332,7 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   }
 }
 
-/* Whether the expression is made of numbers and dims that the row does not move. */
+/* Whether the expression consists of numbers and dims that the row does not move. */
 static bool is_steady(const tf_op *op, int i, int dim) {
   const tf_expr *e = &op->expr[i];
   if (e->what != TF_X_CALL) return e->what == TF_X_NUMBER || (e->what == TF_X_DIM && e->dim != dim);
@@ -339,7 +342,7 @@ static bool is_steady(const tf_op *op, int i, int dim) {
   return all;
 }
 
-/* What a select asks of each lane: all bits where it is true. */
+/* A condition as a vector mask. */
 static void vector_truth(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
   const char *sign = e->what == TF_X_CALL ? c_comparison(e->call) : NULL;
@@ -363,7 +366,7 @@ static void vector_choice(c_printer *c, const tf_op *op, const tf_expr *e, int s
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
   const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
-  const bool brief = low && op->out == c->gone &&
+  const bool brief = low && op->out == c->rounded_only &&
                      e == &op->expr[op->n_expr - 1]; /* its value is rounded at once */
   const bool limit = e->call == TF_K_MAX || e->call == TF_K_MIN;
   const int number = limit ? c_number_of(op, e) : -1;
@@ -389,7 +392,7 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
   const tf_expr *e = &op->expr[i];
   if (e == c->round_last)
     vector_value(c, op, e->arg[0], skip, part);
-  else if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
+  else if (e->what == TF_X_CALL && is_steady(op, i, c->vector_dim))
     fputs("vec_splat(", c->out), c_part(c, op, i), fputc(')', c->out);
   else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
     vector_choice(c, op, e, skip, part);
@@ -401,7 +404,7 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
   else if (e->what == TF_X_NUMBER)
     fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
   else if (e->what == TF_X_DIM)
-    fprintf(c->out, e->dim == c->row_of ? "vec_from(d_%s)" : "vec_splat((float)d_%s)",
+    fprintf(c->out, e->dim == c->vector_dim ? "vec_from(d_%s)" : "vec_splat((float)d_%s)",
             c->p->dim_id[e->dim]);
   else if (e->ref == skip)
     fputs("vec_splat(1.0f)", c->out);
@@ -411,15 +414,14 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
 
 void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part) {
   const tf_op *op = &c->wl->ops[s->op];
-  c->row_of = dim;
+  c->vector_dim = dim;
   with_steady(c, s, dim);
   vector_value(c, op, op->n_expr - 1, s->nest.divides, part);
   without_steady(c);
 }
 
-/* The rounding of the op that limits by whole numbers alone follow: it may as well be done last, as
- * what is stored becomes a whole number, and numbers between whole ones stay there.  NULL: there is
- * none. */
+/* The rounding of the op, if only limits by integers follow it: as these do not change which
+ * integer it gives, it can be left to the conversion of the store. NULL: there is none. */
 static const tf_expr *last_rounding(const tf_op *op) {
   const tf_expr *e = &op->expr[op->n_expr - 1];
   bool most = false, least = false;
@@ -436,8 +438,8 @@ static const tf_expr *last_rounding(const tf_op *op) {
 
 /* ---- maps of a product's sums --------------------------------------------------------------- */
 
-/* Reads of the map beside the sums, as members of its type, and what `each` makes of them. */
-static bool is_beside(const c_printer *c, const ir_stmt *map, int i) {
+/* Whether read i of the map is another than the sums: the map's type has a member for it. */
+static bool is_extra_read(const c_printer *c, const ir_stmt *map, int i) {
   return c->wl->ops[map->op].reads[i].tensor != c->wl->ops[cpu_of(map)->map_of->op].out;
 }
 
@@ -453,7 +455,7 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
           name, part ? "_part" : "", name, c_type(to),
           c->p->tensor_id[c->wl->ops[cpu_of(map)->map_of->op].out], part ? ", int rest" : "");
   for (int i = 0; i < op->n_reads; i++) {
-    if (!is_beside(c, map, i)) continue;
+    if (!is_extra_read(c, map, i)) continue;
     const bool moves = c_moves_with(c, &op->reads[i], dim);
     fprintf(c->out, "  const vec s_%s_%d = %s(of->x%d%si * of->x%d_by%s%s);\n",
             c->p->tensor_id[op->out], i,
@@ -470,10 +472,10 @@ static void store_of_map(c_printer *c, const ir_stmt *map, const char *name, boo
           : to == IR_U8  ? "vec_near_u8"
                          : "vec_near_i8",
           part ? "lane" : "c");
-  c->row_of = dim;
-  c->in_row = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
+  c->vector_dim = dim;
+  c->row_tensors = UINT64_C(1) << (c->wl->ops[cpu_of(map)->map_of->op].out % 64);
   vector_value(c, op, op->n_expr - 1, -1, part);
-  c->in_row = c->steady = 0, c->round_last = NULL;
+  c->row_tensors = c->steady = 0, c->round_last = NULL;
   fputs(part ? ");\n  memcpy(c, lane, (size_t)rest);\n}\n" : ");\n}\n", c->out);
 }
 
@@ -490,7 +492,7 @@ tf_micro_map c_map_of_sums(c_printer *c, const ir_stmt *map, char as[16]) {
   c->out = c->blocks;
   fprintf(c->out, "\n/* %s, as it leaves a tile */\ntypedef struct {\n", op->name);
   for (int i = 0; i < op->n_reads; i++)
-    if (is_beside(c, map, i)) fprintf(c->out, "  const float *x%d;\n  int64_t x%d_by;\n", i, i);
+    if (is_extra_read(c, map, i)) fprintf(c->out, "  const float *x%d;\n  int64_t x%d_by;\n", i, i);
   fprintf(c->out, "  int none;\n} %s;\n", as);
   store_of_map(c, map, as, false);
   store_of_map(c, map, as, true);
@@ -506,7 +508,7 @@ void c_map_places(c_printer *c, const ir_stmt *product, int rows) {
   c_indent(c);
   fprintf(c->out, "const %s map = {", as);
   for (int i = 0; i < op->n_reads; i++) {
-    if (!is_beside(c, map, i)) continue;
+    if (!is_extra_read(c, map, i)) continue;
     fputc('&', c->out), c_place(c, op, i);
     fputs(", ", c->out), c_step(c, op, i, rows), fputs(", ", c->out);
   }
@@ -529,38 +531,38 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
       if (part) fputs("vec_keep(", c->out);
       vector_read(c, op, 0, part);
       if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
-      fprintf(c->out, ", all_%s);\n", out); /* second: what is not a number gives way to it */
+      fprintf(c->out, ", all_%s);\n", out); /* second: a NaN gives way to it */
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);
     c_rows_value(c, all[i], dim, part);
     fputs(";\n", c->out);
-    c->in_row |= UINT64_C(1) << (op->out % 64);
-    if (stays_in_row(c, all, n, op)) continue;
+    c->row_tensors |= UINT64_C(1) << (op->out % 64);
+    if (needs_no_memory(c, all, n, op)) continue;
     c_indent(c);
     fprintf(c->out, "%s%s(&", stores(c_buffer(c, op, -1)->type), part ? "_part" : ""),
         c_place(c, op, -1);
     fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
   }
-  c->in_row = 0;
+  c->row_tensors = 0;
 }
 
-/* Whether the row may be longer than a run of float32 sums in each lane: then a double takes in run
- * after run. */
-static bool in_runs(const c_printer *c, const ir_stmt *s) {
+/* Whether the row may be longer than a run of float32 sums in each lane: then each run is added to
+ * a double. */
+static bool exceeds_run(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   return !c->row_at && op->reduce == TF_REDUCE_ADD && op->n_dims > op->n_out_dims &&
          s->range[op->n_out_dims].most > (int64_t)TF_MICRO_RUN * tf_micro_lanes(c->micro);
 }
 
-/* After as many vectors as a run has, its sums move on. */
-static void move_on(c_printer *c, const ir_stmt *const *all, int n) {
+/* After as many vectors as a run has, its sums are added to doubles. */
+static void flush_run(c_printer *c, const ir_stmt *const *all, int n) {
   c_line(c, "if (++run == ");
   fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
   c->depth++;
   for (int i = 0; i < n; i++) {
     const char *out = c->p->tensor_id[c->wl->ops[all[i]->op].out];
-    if (!in_runs(c, all[i])) continue;
+    if (!exceeds_run(c, all[i])) continue;
     c_indent(c);
     fprintf(c->out, "total_%s += vec_sum(all_%s);\n", out, out);
     c_indent(c);
@@ -574,13 +576,13 @@ void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     if (op->reduce == TF_ASSIGN) {
-      c_take_steady(c, op, all[i], dim, true);
+      c_hoist_steady(c, op, all[i], dim, true);
       continue;
     }
     c_indent(c);
     fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out],
             c_identity(op->reduce));
-    if (in_runs(c, all[i]))
+    if (exceeds_run(c, all[i]))
       c_indent(c), fprintf(c->out, "double total_%s = 0;\n", c->p->tensor_id[op->out]);
   }
 }
@@ -591,14 +593,14 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     if (op->reduce == TF_ASSIGN) continue;
     c_line(c, "{\n");
     c->depth++;
-    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
+    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* for a sum by itself c_nest has printed it */
     c_indent(c);
     const char *out = c->p->tensor_id[op->out];
-    if (in_runs(c, all[i]))
+    if (exceeds_run(c, all[i]))
       fprintf(c->out, "const float all = (float)(total_%s + vec_sum(all_%s));\n", out, out);
     else
       fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), out);
-    c_take_in(c, op, all[i]);
+    c_store_sum(c, op, all[i]);
     c_close(c, 1);
   }
 }
@@ -611,7 +613,7 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   c_rows_open(c, all, n, dim);
   bool runs = false;
   for (int i = 0; i < n; i++)
-    runs |= c->wl->ops[all[i]->op].reduce == TF_REDUCE_ADD && in_runs(c, all[i]);
+    runs |= c->wl->ops[all[i]->op].reduce == TF_REDUCE_ADD && exceeds_run(c, all[i]);
   if (runs) c_line(c, "int run = 0;\n");
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", name), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
@@ -620,7 +622,7 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
       fprintf(c->out, "; d_%s += LANES) {\n", name);
   c->depth++;
   c_rows_vector(c, all, n, dim, false);
-  if (runs) move_on(c, all, n);
+  if (runs) flush_run(c, all, n);
   c_close(c, 1);
   if (!r->exact || r->most % tf_micro_lanes(c->micro)) {
     c_indent(c);
@@ -643,7 +645,7 @@ static int root_buffer_of(const ir_program *p, int z) {
   return buffer;
 }
 
-bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
+bool c_is_deferred_quotient(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const tf_expr *root = &op->expr[op->n_expr - 1];
   if (s->nest.divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL ||
@@ -657,7 +659,7 @@ bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
 int c_joined(const c_printer *c, const ir_stmt *const *all, int n, int open) {
   int k = 1;
   if (!is_row_map(c, all[0], open)) return 0;
-  while (k < n && !c_is_nothing(c, all[k]) && joins_row(c, all, k, all[k], open))
+  while (k < n && !c_is_deferred_quotient(c, all[k]) && joins_row(c, all, k, all[k], open))
     k++;
   return k;
 }

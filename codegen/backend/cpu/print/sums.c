@@ -1,5 +1,5 @@
-/* Sums, maxima and minima along a row of what an expression makes of it (squares, products, narrow
- * numbers), as vectors: four at a time, so that none waits for the one before. */
+/* Sums, maxima and minima along a row of the values of an expression (squares, products, narrow
+ * types), as vectors: four accumulators, so that none waits for the one before. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/rows.h"
@@ -11,7 +11,7 @@ static const char *combine(tf_reduce r) {
   return r == TF_REDUCE_ADD ? "vec_add" : r == TF_REDUCE_MAX ? "vec_max" : "vec_min";
 }
 
-/* Whether vectors have code for all that the op does: a sum, maximum or minimum. */
+/* Whether all operations of a sum, maximum or minimum exist for vectors. */
 static bool has_vector_code(const tf_op *op) {
   bool can =
       op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
@@ -39,17 +39,17 @@ bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
   return can && any;
 }
 
-/* all_<at> takes in the vector at hand. */
+/* all_<at> accumulates the current vector. */
 static void print_combine(c_printer *c, const ir_stmt *s, int at, bool part) {
   const tf_op *op = &c->wl->ops[s->op];
   c_indent(c);
   fprintf(c->out, "all_%d = %s(%s", at, combine(op->reduce), part ? "vec_keep(" : "");
   c_rows_value(c, s, op->dims[op->n_dims - 1], part);
   if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
-  fprintf(c->out, ", all_%d);\n", at); /* second: what is not a number gives way to it */
+  fprintf(c->out, ", all_%d);\n", at); /* second: a NaN gives way to it */
 }
 
-/* What the four come to in all. */
+/* Combines the four accumulators. */
 static void reduce(c_printer *c, tf_reduce r) {
   fprintf(c->out, "%s(%s(%s(all_0, all_1), %s(all_2, all_3)))",
           r == TF_REDUCE_ADD   ? "vec_sum"
@@ -58,8 +58,8 @@ static void reduce(c_printer *c, tf_reduce r) {
           combine(r), combine(r), combine(r));
 }
 
-/* Whether the row, or several, may be longer than a run of float32 sums in each lane. */
-static bool in_runs(const c_printer *c, const ir_stmt *s) {
+/* Whether a row, or several, may be longer than a run of float32 sums in each lane. */
+static bool exceeds_run(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   int64_t n = 1;
   for (int k = op->n_out_dims; k < op->n_dims && n <= INT32_MAX; k++)
@@ -67,8 +67,8 @@ static bool in_runs(const c_printer *c, const ir_stmt *s) {
   return op->reduce == TF_REDUCE_ADD && n > (int64_t)SUMS * TF_MICRO_RUN * tf_micro_lanes(c->micro);
 }
 
-/* Every run of sums moves on to a double. */
-static void move_on(c_printer *c) {
+/* After every run the sums are added to doubles. */
+static void flush_run(c_printer *c) {
   c_line(c, "if (++run == ");
   fprintf(c->out, "%d) {\n", TF_MICRO_RUN);
   c->depth++;
@@ -83,7 +83,7 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
   fprintf(c->out, "while (d_%s + %d * LANES <= ", dim, SUMS), c_atom(c->out, c->p, hi),
       fputs(") {\n", c->out);
   c->depth++;
-  if (in_runs(c, s)) move_on(c);
+  if (exceeds_run(c, s)) flush_run(c);
   for (int i = 0; i < SUMS; i++) {
     print_combine(c, s, i, false);
     c_indent(c);
@@ -117,13 +117,13 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
     c_indent(c);
     fprintf(c->out, "vec all_%d = vec_splat(%s);\n", i, c_identity(op->reduce));
   }
-  const bool runs = in_runs(c, s);
+  const bool runs = exceeds_run(c, s);
   if (runs) c_line(c, "double total = 0;\n"), c_line(c, "int run = 0;\n");
   for (int k = op->n_out_dims; k < last; k++) /* sums over several rows */
     c_loop(c, op, s, k);
   c_line(c, "{\n");
   c->depth++;
-  c_take_steady(c, op, s, op->dims[last], true);
+  c_hoist_steady(c, op, s, op->dims[last], true);
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo),
       fputs(";\n", c->out);
@@ -131,6 +131,6 @@ void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
   c_close(c, last - op->n_out_dims + 1);
   c_line(c, runs ? "const float all = (float)(total + " : "const float all = ");
   reduce(c, op->reduce), fputs(runs ? ");\n" : ";\n", c->out);
-  c_take_in(c, op, s);
+  c_store_sum(c, op, s);
   c_close(c, op->n_out_dims - open + 1);
 }

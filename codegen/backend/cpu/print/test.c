@@ -1,5 +1,5 @@
-/* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double,
- * and shares nothing with the kernel. */
+/* test.c and bench.c: the reference evaluates the workload's expressions over whole tensors, in
+ * double, and shares no code with the kernel. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -23,7 +23,7 @@ static bool padded(const tf_tensor *z) {
   return false;
 }
 
-/* The element itself, or fetch(array, rank, coordinate, extent, ...) where there is padding. */
+/* The element, or fetch(array, rank, coordinate, extent, ...) if it may be padding. */
 static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   bool guarded = padded(z);
@@ -144,7 +144,7 @@ static const char common[] = "static void *room(size_t n, size_t size) {\n"
                              "  void *p = calloc(n ? n : 1, size);\n"
                              "  if (!p) exit(2);\n  return p;\n}\n\n";
 
-/* bfloat16 by its definition; the kernel does it in other words. */
+/* bfloat16 by its definition; the kernel converts otherwise. */
 static const char bf16_text[] =
     "static float of_bf16(uint16_t h) {\n"
     "  uint32_t u = (uint32_t)h << 16;\n  float v;\n  memcpy(&v, &u, sizeof v);\n  return v;\n}\n\n"
@@ -152,8 +152,7 @@ static const char bf16_text[] =
     "  uint32_t u, rest;\n  memcpy(&u, &v, sizeof u);\n  rest = u & 0xffff;\n  u >>= 16;\n"
     "  if (rest > 0x8000 || (rest == 0x8000 && u % 2)) u++;\n  return (uint16_t)u;\n}\n\n";
 
-/* float16 by its definition, for what numbers here are: of no more than eleven bits, above 2^-14.
- */
+/* float16 by its definition, for numbers that tests use: at most eleven bits, above 2^-14. */
 static const char f16_text[] =
     "static float of_f16(uint16_t h) {\n"
     "  int e = h >> 10 & 31;\n"
@@ -168,7 +167,7 @@ static const char half_text[] =
     "static double in_half(double v) {\n"
     "  return fabs(v) < 0x1p-14 ? rint(v * 0x1p24) * 0x1p-24 : v;\n}\n\n";
 
-/* float8 (e4m3) by its definition: to nearest even, of no more than 448. */
+/* float8 (e4m3) by its definition: to nearest even, at most 448. */
 static const char f8_text[] =
     "static float of_f8(uint8_t h) {\n"
     "  int e = h >> 3 & 15;\n"
@@ -185,8 +184,8 @@ static bool positive(uint32_t kinds) {
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
 }
 
-/* Whether an op compares or rounds what it reads: of two sums that are the same but for their
- * rounding, a kernel and its reference may say different things. */
+/* Whether an op compares or rounds its reads: sums that differ only by rounding may then give
+ * different results in the kernel and in the reference. */
 static bool compares(const tf_op *op, int i, bool within) {
   const uint32_t asks = 1u << TF_K_LT | 1u << TF_K_LE | 1u << TF_K_EQ | 1u << TF_K_NE |
                         1u << TF_K_FLOOR | 1u << TF_K_CEIL | 1u << TF_K_ROUND | 1u << TF_K_TRUNC |
@@ -200,9 +199,9 @@ static bool compares(const tf_op *op, int i, bool within) {
   return any;
 }
 
-/* Above 0 where a logarithm, a root or a quotient needs it; small and of both signs for
- * exponentials; else most of one sign, so that long sums grow.  Products and sums of them are
- * rounded, unless they are `exact`. */
+/* The expression by which tests draw numbers: positive if there is a logarithm, root or quotient;
+ * small and of both signs for exponentials; else mostly of one sign, so that long sums grow.
+ * Products and their sums are inexact, unless `exact`. */
 static const char *numbers(uint32_t kinds, ir_type data, bool exact) {
   const uint32_t steep = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU |
                          1u << TF_K_SILU | 1u << TF_K_ERF;
@@ -221,7 +220,7 @@ static bool any_ranged(const tf_workload *wl) {
   return any;
 }
 
-/* Of tensors that the workload promises to be within a range: half of the numbers are its ends. */
+/* Of tensors that the workload declares to be within a range: half of the numbers are its ends. */
 static void ranged_text(FILE *out, const tf_workload *wl) {
   fputs("  switch (tensor) {\n", out);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -235,7 +234,7 @@ static void ranged_text(FILE *out, const tf_workload *wl) {
   fputs("  default: break;\n  }\n", out);
 }
 
-/* The function number(i, tensor), for what the ops make of them; exact: as of `numbers`. */
+/* Prints the function number(i, tensor) for the workload's ops; exact: as for `numbers`. */
 static void number_text(FILE *out, const tf_workload *wl, ir_type data, bool exact) {
   uint32_t kinds = 0;
   for (int o = 0; o < wl->n_ops; o++)
@@ -275,7 +274,7 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   for (int z = 0; z < wl->n_tensors; z++)
     borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
   for (int o = 0; o < wl->n_ops; o++)
-    for (int i = 0; i < wl->ops[o].n_expr; i++) /* of an op's `kinds`, comparisons are select */
+    for (int i = 0; i < wl->ops[o].n_expr; i++) /* a comparison counts as a select */
       if (wl->ops[o].expr[i].what == TF_X_CALL) kinds |= 1u << wl->ops[o].expr[i].call;
   fprintf(out, "%s%s", includes, header);
   if (borders) fputs(fetch, out);
@@ -289,9 +288,9 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   fputs(common, out);
 }
 
-/* The last rank of each array has a gap behind it, so that strides are tested; of eights (of bytes:
- * sixteens) where the target has a way of its own for them; none, in half of the arrays, where it
- * has one for that. */
+/* The last rank of each array has a gap after it, so that strides are tested; a multiple of eight
+ * elements (sixteen bytes) where the target has a path for these; none in half of the arrays, where
+ * it has a path for dense ones. */
 static int64_t gap_of(const c_package *k, const tf_tensor *z) {
   if (k->dense && (z->extent[0] + z->extent[z->rank - 1]) % 2 == 0) return 0;
   const int64_t whole = ir_bytes(k->p->machine.data) == 1 ? 16 : 8;
@@ -314,13 +313,12 @@ static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
   }
 }
 
-/* "of_bf16(", "to_bf16(": around a value of a type that C does not have, which is "" or ")" behind
- * it. */
-static const char *wide_of(ir_type t) {
+/* The opening of a conversion from or to a type that C does not have, which is "" otherwise. */
+static const char *widening(ir_type t) {
   return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : t == IR_F8 ? "of_f8(" : "";
 }
 
-static const char *narrow_of(ir_type t) {
+static const char *narrowing(ir_type t) {
   return t == IR_BF16  ? "to_bf16("
          : t == IR_F16 ? "to_f16("
          : t == IR_F8  ? "to_f8("
@@ -329,10 +327,10 @@ static const char *narrow_of(ir_type t) {
                        : "(int8_t)";
 }
 
-static const char *behind(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
+static const char *conversion_end(ir_type t) { return ir_is_coded(t) ? ")" : ""; }
 
-/* Whether all that read it add it as a mask, which is -inf where nothing counts: its type has -inf.
- */
+/* Whether all readers add the tensor as a mask, which is -inf where elements are excluded; its type
+ * has -inf. */
 static bool is_mask(const c_package *k, int z) {
   const tf_workload *wl = workload(k);
   const tf_tensor *t = &wl->tensors[z];
@@ -346,26 +344,26 @@ static bool is_mask(const c_package *k, int z) {
   return all;
 }
 
-/* Sets an argument to numbers. */
+/* Fills an argument with numbers. */
 static void fill(FILE *out, const c_package *k, int z) {
   const tf_tensor *t = &workload(k)->tensors[z];
   if (t->view_of || !c_is_argument(t) || !c_is_input(t)) return;
   const ir_type type = c_argument_type(k->p, z);
   int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
   char hidden[96] = "";
-  if (is_mask(k, z)) /* each row counts an element more than the one before */
+  if (is_mask(k, z)) /* each row has an element more than the one before */
     snprintf(hidden, sizeof hidden,
              "i %% %" PRId64 " > i / %" PRId64 " %% %" PRId64 " ? -INFINITY : ", last, last, last);
   fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s%s",
           tf_tensor_words(t), c_type(type),
-          t->ranged && type == IR_U8 ? "(uint8_t)" : narrow_of(type), hidden);
+          t->ranged && type == IR_U8 ? "(uint8_t)" : narrowing(type), hidden);
   if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
   fprintf(out,
           "(float)number((unsigned long long)i, %d)%s%s;\n"
           "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
           "] = v;\n  }\n",
-          z, c_is_thinned(k, t) ? " : 0" : "", behind(type), t->name, wide_of(type), behind(type),
-          t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+          z, c_is_thinned(k, t) ? " : 0" : "", conversion_end(type), t->name, widening(type),
+          conversion_end(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
 }
 
 static c_halves halves_of(const c_package *k) {
@@ -395,14 +393,14 @@ static void declare(FILE *out, const c_package *k) {
 
 static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_input(z); }
 
-/* What an element may be off however small it is: float16, what it loses below its normal numbers,
- * and half a step of the result; others may be 0 below theirs. */
-static const char *spare_of(ir_type type) {
+/* The absolute tolerance of an element: of float16 its loss below the normal range, and half a unit
+ * in the last place of the result; below the normal range of other types an element may be 0. */
+static const char *absolute_tolerance(ir_type type) {
   return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
 }
 
-/* The largest number of the type: what is beyond it is infinite. */
-static const char *most_of(ir_type type) {
+/* The largest number of the type; greater ones become infinite. */
+static const char *type_maximum(ir_type type) {
   return type == IR_F16 ? "65504." : type == IR_F32 || type == IR_BF16 ? "3.4e38" : "1e300";
 }
 
@@ -411,7 +409,7 @@ static const char *share_of(const c_package *k, ir_type type) {
   return k->within ? k->within : type == IR_BF16 ? "1e-2" : type == IR_F16 ? "2e-3" : "1e-5";
 }
 
-/* What is within a rounding of two steps' middle may become either. */
+/* A result within rounding error of the middle between two numbers may be either. */
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
   char near[80];
   snprintf(near, sizeof near, "    if (near > 1 + %" PRId64 ") bad = 1;\n",
@@ -436,16 +434,18 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
           ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name,
-          wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          behind(type), most_of(type),
+          widening(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
+          conversion_end(type), type_maximum(type),
           ir_is_byte(type)
               ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n"
               : "",
-          half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "", spare_of(type),
-          ir_is_byte(type) ? near : "", share_of(k, type), share_of(k, type), t->name);
+          half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "",
+          absolute_tolerance(type), ir_is_byte(type) ? near : "", share_of(k, type),
+          share_of(k, type), t->name);
 }
 
-/* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
+/* Opens a loop over the instruction sets that the CPU has: outputs are overwritten with garbage,
+ * then computed by each. */
 static void each_isa(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out,
@@ -462,7 +462,7 @@ static void each_isa(FILE *out, const c_package *k) {
           k->name, k->name, k->name);
 }
 
-/* Keeps what the outputs are, and spoils them. */
+/* Saves the outputs, and overwrites them with garbage. */
 static void keep_outputs(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -478,8 +478,8 @@ static void keep_outputs(FILE *out, const c_package *k) {
   }
 }
 
-/* Whether they are the same again but for rounding. */
-static void close_outputs(FILE *out, const c_package *k, const char *how) {
+/* Compares the outputs with the saved ones, but for rounding. */
+static void compare_rounded(FILE *out, const c_package *k, const char *how) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -493,24 +493,24 @@ static void close_outputs(FILE *out, const c_package *k, const char *how) {
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
             "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n"
             "  }\n  free(once_%s);\n",
-            spaced_words(k, t), wide_of(type), t->name, behind(type), wide_of(type), t->name,
-            behind(type), share_of(k, type), t->name, how, t->name);
+            spaced_words(k, t), widening(type), t->name, conversion_end(type), widening(type),
+            t->name, conversion_end(type), share_of(k, type), t->name, how, t->name);
   }
 }
 
-/* Whether a product's b passes by in panels, which are longer where they have been laid out: then
- * sums are in other parts. */
+/* Whether a product streams b in panels, which are deeper if the caller has packed them, so that
+ * sums are split otherwise. */
 static bool streams(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const cpu_product *p = cpu_product_of(b->s[i]);
-    any = streams(&b->s[i]->body) || (p && p->way == CPU_PAIRS && p->pairs.steps);
+    any = streams(&b->s[i]->body) || (p && p->kind == CPU_PAIRS && p->pairs.steps);
   }
   return any;
 }
 
-/* Whether they are the same bits again. */
-static void same_outputs(FILE *out, const c_package *k, const char *how) {
+/* Compares the outputs with the saved ones, bit by bit. */
+static void compare_bits(FILE *out, const c_package *k, const char *how) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
@@ -522,8 +522,8 @@ static void same_outputs(FILE *out, const c_package *k, const char *how) {
   }
 }
 
-/* Has the outputs made again with panels laid out beforehand. */
-static void packed_again(FILE *out, const c_package *k) {
+/* Computes the outputs again with panels packed beforehand. */
+static void compare_packed(FILE *out, const c_package *k) {
   fprintf(out,
           "  void *packed = room(%s_packed(), 1);\n"
           "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
@@ -535,12 +535,12 @@ static void packed_again(FILE *out, const c_package *k) {
           "  memset(workspace, 0xff, bytes);\n"
           "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n",
           k->name, k->name);
-  (streams(&k->p->body) ? close_outputs : same_outputs)(out, k, "with packed arguments");
+  (streams(&k->p->body) ? compare_rounded : compare_bits)(out, k, "with packed arguments");
   fputs("  free(packed);\n  args.packed = NULL;\n", out);
 }
 
-/* Has the outputs made by one thread, and again by two. */
-static void threads_again(FILE *out, const c_package *k) {
+/* Computes the outputs with one thread, and again with two. */
+static void compare_threads(FILE *out, const c_package *k) {
   fputs("  {\n", out);
   for (int n = 1; n <= 2; n++) {
     if (n == 2) keep_outputs(out, k);
@@ -551,7 +551,7 @@ static void threads_again(FILE *out, const c_package *k) {
             "  if (%s_on(&args, workspace, bytes - 1, %d) != %s_small_workspace) return 2;\n",
             k->name, n, k->name, n, k->name, k->name, n, k->name);
   }
-  same_outputs(out, k, "on two threads");
+  compare_bits(out, k, "on two threads");
   fputs("  }\n", out);
 }
 
@@ -563,16 +563,17 @@ static bool is_half(c_halves h, const tf_tensor *z) {
   return h == C_ALL_IN_HALF || (h == C_WORDS_IN_HALF && z->word_bits == 16);
 }
 
-/* As the ops make them below float16's normal numbers, if halves are kept. */
-static void low_rooms(FILE *out, const tf_workload *wl) {
+/* Declares l_TENSOR, if intermediates are stored in float16: the results with that type's loss
+ * below its normal range. */
+static void declare_losses(FILE *out, const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (is_output(&wl->tensors[z]))
       fprintf(out, "  double *l_%s = room(%" PRId64 ", sizeof(double));\n", wl->tensors[z].name,
               tf_tensor_words(&wl->tensors[z]));
 }
 
-/* Twice, if a kernel may keep what ops make in float16: as it does below that type's normal
- * numbers, where it loses not some share of a value but up to 2^-25; then exactly. */
+/* Computes the reference twice, if a kernel may store intermediates in float16: with that type's
+ * loss below its normal range, which is not relative but up to 2^-25; then exactly. */
 static void reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
   if (halves)
     fputs("  for (int low = 1; low >= 0; low--) { /* what float16 loses below its normal numbers; "
@@ -590,16 +591,16 @@ static void reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
 }
 
 void c_reference_ops(FILE *out, const tf_workload *wl, c_halves halves) {
-  if (halves) low_rooms(out, wl);
+  if (halves) declare_losses(out, wl);
   reference_ops(out, wl, halves);
 }
 
-/* Arguments and what ops make of them, of which a network keeps in float16 what passes between its
- * kernels: numbers are halved until all of it is within that type.  Below 2^-6 they
- * would leave its normal numbers: as they were, if that is not enough. */
-static void held_by_half(FILE *out, const c_package *k) {
+/* Scales the numbers of a network that passes intermediates in float16 between its kernels: they
+ * are halved, at most six times, until all intermediates are in that type's range. If that is not
+ * enough they stay as they were, as smaller numbers would leave its normal range. */
+static void scale_to_float16(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  low_rooms(out, wl);
+  declare_losses(out, wl);
   fputs("  for (int halved = 0; halved <= 7; halved++) {\n  double most = 0;\n"
         "  down = halved % 7;\n",
         out);
@@ -623,8 +624,8 @@ static const char no_isa[] = "    puts(\"not run: this computer has not the inst
                              "gives no leave to use its tiles\");\n"
                              "    return 2;\n";
 
-/* What the workload promises of what its ops make, held against what they make of these numbers. */
-static void hold_ranges(FILE *out, const tf_workload *wl) {
+/* Checks the ranges that the workload declares of intermediates, for these numbers. */
+static void check_ranges(FILE *out, const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!t->ranged || c_is_input(t) || t->view_of) continue;
@@ -650,10 +651,10 @@ void c_test_c(FILE *out, const c_package *k) {
           k->name);
   declare(out, k);
   if (halves_of(k))
-    held_by_half(out, k);
+    scale_to_float16(out, k);
   else
     reference_ops(out, wl, C_NONE_IN_HALF);
-  hold_ranges(out, wl);
+  check_ranges(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n"
           "  memset(workspace, 0xff, bytes);\n"
@@ -664,8 +665,8 @@ void c_test_c(FILE *out, const c_package *k) {
           "%s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->lacking ? k->lacking : "_no_tiles",
           k->absent ? k->absent : no_isa, k->name, k->name, k->name, k->name, k->name);
-  if (c_packs(k)) packed_again(out, k);
-  if (k->on_threads) threads_again(out, k);
+  if (c_packs(k)) compare_packed(out, k);
+  if (k->on_threads) compare_threads(out, k);
   if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))
@@ -682,8 +683,8 @@ void c_test_c(FILE *out, const c_package *k) {
   fputs("  free(workspace);\n  return bad;\n}\n", out);
 }
 
-/* What is computed: two of a product's terms, one of what else there is; but not of points that
- * masks skip. */
+/* Operations: two for each term of a product, one for each of others, without the points that masks
+ * skip. */
 static double flops(const tf_workload *wl, const tf_result *counted) {
   double sum = 0;
   for (int o = 0; o < wl->n_ops; o++) {
@@ -697,8 +698,7 @@ static double flops(const tf_workload *wl, const tf_result *counted) {
   return sum;
 }
 
-/* A kernel of one thread stays on the core where it is, which it shares with others if these cannot
- * go elsewhere. */
+/* A kernel of one thread is pinned to its current core, which other processes leave if they can. */
 static const char pinned_head[] =
     "#if defined(__linux__)\n#define _GNU_SOURCE\n#include <sched.h>\n#else\n"
     "#define _POSIX_C_SOURCE 200809L\n#endif\n";

@@ -1,7 +1,7 @@
-/* Sums and maxima over small windows: the loops.  A tile is a few rows of the output's dim before
- * the last, whose sums stay in registers while each element that their windows share is loaded
- * once.  Columns beyond a border are lanes that are not there; rows beyond it are asked for only in
- * the tiles that reach it. */
+/* Prints the loops of sums and maxima over small windows. A tile is a few rows along the output's
+ * dim before the last, whose sums stay in registers while each element that their windows share is
+ * loaded once. Columns beyond a border are masked lanes; rows beyond it are tested only in tiles
+ * that reach the border. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/window.h"
@@ -10,8 +10,8 @@ static cpu_window_read kind_of(const c_printer *c, const c_window *w, int i) {
   return cpu_window_kind(c->wl, w->s, i);
 }
 
-/* Whether the loop over the op's k-th dim stands outside: what is taken before the rows hangs on
- * it; or what is read comes from afar, one image after the other. */
+/* Whether the loop over the op's k-th dim stands outside: values hoisted out of the rows depend on
+ * it, or the reads come from an outer memory, image by image. */
 static bool stands_outside(const c_printer *c, const c_window *w, int k) {
   bool any = cpu_of(w->s)->n_prefetches > 0;
   for (int i = 0; i < w->op->n_reads; i++)
@@ -27,8 +27,8 @@ static int open_others(c_printer *c, const c_window *w, bool outside) {
   return n;
 }
 
-/* Which of the lanes are there, for each place along a padded last rank. */
-static void take_lanes(c_printer *c, const c_window *w, int i) {
+/* Computes the lanes that are inside, for each position along a padded last rank. */
+static void hoist_lanes(c_printer *c, const c_window *w, int i) {
   const tf_ref *ref = &w->op->reads[i];
   const tf_tensor *z = &c->wl->tensors[ref->tensor];
   const int last = z->rank - 1;
@@ -50,8 +50,8 @@ static void take_lanes(c_printer *c, const c_window *w, int i) {
   }
 }
 
-/* What is the same for all rows. */
-static void take_before(c_printer *c, const c_window *w, int i) {
+/* Hoists values that are the same for all rows. */
+static void hoist_steady(c_printer *c, const c_window *w, int i) {
   for (int j = 0; c_window_before(c, w, i) && j < w->taps; j++) {
     if (w->fours >= 0) {
       c_window_four(c, w, i, j);
@@ -68,7 +68,7 @@ static void take_before(c_printer *c, const c_window *w, int i) {
   }
 }
 
-/* Least and most of what rows and taps add to rank r of read i. */
+/* Least and greatest offset that rows and taps add along rank r of read i. */
 static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *least,
                   int64_t *most) {
   *least = *most = 0;
@@ -80,8 +80,8 @@ static void reach(const c_printer *c, const c_window *w, int i, int r, int64_t *
     }
 }
 
-/* Sets `inside`: whether no row of the tile is in the padding.  False: none ever is. */
-static bool ask_inside(c_printer *c, const c_window *w) {
+/* Prints `inside`: whether no row of the tile is in the padding. False: none ever is. */
+static bool test_inside(c_printer *c, const c_window *w) {
   bool any = false;
   for (int i = 0; i < w->op->n_reads; i++) {
     const tf_ref *ref = &w->op->reads[i];
@@ -103,9 +103,9 @@ static bool ask_inside(c_printer *c, const c_window *w) {
   return any;
 }
 
-/* A tile of w->rows rows: where all of them are inside, nothing is asked. */
+/* A tile of w->rows rows: if all are inside, without tests. */
 static void tile(c_printer *c, c_window *w) {
-  const bool asks = ask_inside(c, w);
+  const bool asks = test_inside(c, w);
   w->inside = true;
   if (!asks) {
     c_window_tile(c, w);
@@ -122,7 +122,7 @@ static void tile(c_printer *c, c_window *w) {
   c_close(c, 1);
 }
 
-/* Tiles of n rows, as long as there are so many before `end`. */
+/* Tiles of n rows, as long as n rows are left before `end`. */
 static void tiles(c_printer *c, c_window *w, int n) {
   const char *row = c_dim_name(c, w->op, w->row);
   w->rows = n;
@@ -134,7 +134,7 @@ static void tiles(c_printer *c, c_window *w, int n) {
   c_close(c, 1);
 }
 
-/* Tiles of nearly equal height, at most w->rows, where the number of rows is known. */
+/* Tiles of nearly equal height, at most w->rows, if the number of rows is constant. */
 static void all_rows(c_printer *c, c_window *w) {
   const ir_range *r = &w->s->range[w->row];
   const int64_t count = (r->most + w->rows - 1) / w->rows, higher = r->exact ? r->most % count : 0;
@@ -177,10 +177,10 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
       fprintf(c->out, " - d_%s);\n", lane);
   c_line(c, "const lanes all = lanes_between(0, n_lanes);\n");
   for (int i = 0; i < op->n_reads; i++)
-    take_lanes(c, &w, i);
+    hoist_lanes(c, &w, i);
   if (w.fours >= 0) c_window_bytes(c, &w);
   for (int i = 0; i < op->n_reads; i++)
-    take_before(c, &w, i);
+    hoist_steady(c, &w, i);
   opened += open_others(c, &w, false);
   c_line(c, "{\n");
   c->depth++;

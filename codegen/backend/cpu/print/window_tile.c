@@ -1,4 +1,4 @@
-/* One tile of a window: what its rows read, each element once, their sums, and maps of these. */
+/* Prints one tile of a window: loads, each element once, sums, and maps of these. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ const char *c_lanes_of(ir_type t) {
                        : "load";
 }
 
-/* "NAME(&place", of so many bits and neighbours so far apart. */
+/* "NAME(&place", for elements of that width, `step` apart. */
 static void open_load(c_printer *c, const tf_op *op, int i, int64_t step) {
   fprintf(c->out, "%s_lanes%s(&", c_lanes_of(c_buffer(c, op, i)->type),
           step == 1   ? ""
@@ -84,10 +84,10 @@ bool c_window_there(c_printer *c, const c_window *w, int i) {
   return any;
 }
 
-/* ---- bytes, up to four neighbours at a time ------------------------------------------------- */
+/* ---- bytes in groups of up to four neighbours ----------------------------------------------- */
 
-/* How many neighbours a place of the window has. */
-static int beside_of(const c_window *w) {
+/* The number of neighbours that are multiplied at once. */
+static int group_size(const c_window *w) {
   return w->fours < 0 ? 1 : (int)w->s->range[w->op->n_dims - 1].most;
 }
 
@@ -102,7 +102,7 @@ void c_window_bytes(c_printer *c, const c_window *w) {
 }
 
 void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
-  const int beside = beside_of(w);
+  const int beside = group_size(w);
   if (tap % beside) return;
   c_indent(c);
   fprintf(c->out, "fours_uis x%d_0_%d;\n{\n", i, tap);
@@ -121,8 +121,8 @@ void c_window_four(c_printer *c, const c_window *w, int i, int tap) {
   c_close(c, 1);
 }
 
-/* The bytes of a place and their neighbours, to the end of the statement; ask: as of c_window_take.
- */
+/* The bytes at a position and their neighbours, to the end of the statement; ask: as in
+ * c_window_take. */
 static void take_neighbours(c_printer *c, const c_window *w, bool ask) {
   const bool asked =
       ask && cpu_window_kind(c->wl, w->s, w->fours) == CPU_LANES && c_window_there(c, w, w->fours);
@@ -137,7 +137,7 @@ void c_window_take(c_printer *c, const c_window *w, int i, int tap, bool ask) {
   const cpu_window_read kind = cpu_window_kind(c->wl, w->s, i);
   const tf_tensor *z = &c->wl->tensors[w->op->reads[i].tensor];
   const bool asked = ask && kind == CPU_LANES && c_window_there(c, w, i),
-             fills = cpu_of(w->s)->window->fills && kind == CPU_LANES,
+             fills = cpu_of(w->s)->window->selects_identity && kind == CPU_LANES,
              some = fills && z->pad[z->rank - 1];
   char none[48] = "vec_zero()";
   if (fills) snprintf(none, sizeof none, "vec_splat(%s)", c_identity(w->op->reduce));
@@ -156,7 +156,7 @@ static void name_of(c_printer *c, const c_window *w, int i, cpu_at at) {
   fprintf(c->out, "x%d_%d_%d", i, first.row, first.tap);
 }
 
-/* Loads of the place at hand that no place before has made. */
+/* Loads for this position that no earlier one has made. */
 static void load_place(c_printer *c, const c_window *w, cpu_at at, bool *taken) {
   for (int i = 0; i < w->op->n_reads; i++) {
     if (c_window_before(c, w, i)) continue;
@@ -208,10 +208,10 @@ static void add_up(c_printer *c, const c_window *w, cpu_at at) {
   } else {
     fprintf(c->out, "%s(", combine[op->reduce]), value(c, w, summed, at);
   }
-  fprintf(c->out, ", sum%d);\n", at.row); /* second: what is not a number gives way to it */
+  fprintf(c->out, ", sum%d);\n", at.row); /* second: a NaN gives way to it */
 }
 
-/* Sums begin, or go on where an outer loop has begun them. */
+/* Declares the sums, which start over, or continue where an outer loop has begun them. */
 static void declare_sums(c_printer *c, const c_window *w) {
   for (int t = 0; t < w->rows; t++) {
     c_indent(c);
@@ -246,7 +246,7 @@ static void map_call(c_printer *c, const c_window *w, const tf_op *op, const tf_
   fputs(e->call == TF_K_RELU ? ", vec_zero())" : ")", c->out);
 }
 
-/* What the window or a map before makes is in a register. */
+/* A value of the map; results of the window or of a map before are in registers. */
 static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, int t) {
   const tf_expr *e = &op->expr[i];
   const cpu_window *v = cpu_of(w->s)->window;
@@ -275,8 +275,8 @@ static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, i
   open_load(c, op, e->ref, 1), fputs(", all)", c->out);
 }
 
-/* Whether only the maps of the window read what the op makes. */
-static bool stays(const c_printer *c, const cpu_window *v, const tf_op *op) {
+/* Whether only the maps of the window read the op's result. */
+static bool stays_in_registers(const c_printer *c, const cpu_window *v, const tf_op *op) {
   const tf_tensor *z = &c->wl->tensors[op->out];
   bool all = z->n_consumers > 0 && c_buffer(c, op, -1)->role != IR_KEPT;
   for (int i = 0; i < z->n_consumers; i++) {
@@ -305,23 +305,23 @@ static void finish(c_printer *c, const c_window *w) {
     if (w->fours >= 0)
       c_indent(c), fprintf(c->out, "const vec sum%d = ivec_as_float(all%d);\n", t, t);
     c_window_open_at(c, w, (cpu_at){t, 0});
-    if (!stays(c, v, w->op)) store(c, w->op, "sum", -1, t);
+    if (!stays_in_registers(c, v, w->op)) store(c, w->op, "sum", -1, t);
     for (int m = 0; m < v->n_maps; m++) {
       const tf_op *op = &c->wl->ops[v->maps[m]->op];
       c_indent(c);
       fprintf(c->out, "const vec map%d_%d = ", m, t), map_value(c, w, op, op->n_expr - 1, t),
           fputs(";\n", c->out);
-      if (!stays(c, v, op)) store(c, op, "map", m, t);
+      if (!stays_in_registers(c, v, op)) store(c, op, "map", m, t);
     }
     c_close(c, 1);
   }
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- order of positions --------------------------------------------------------------------- */
 
-/* Places by where they read: apart along the last rank, then rank by rank, so that those that read
- * the same stand together. */
-static int compared(const c_printer *c, const c_window *w, int read, cpu_at a, cpu_at b) {
+/* Orders positions by the elements that they read: by the offset along the last rank, then rank by
+ * rank, so that those that read the same element are adjacent. */
+static int compare_places(const c_printer *c, const c_window *w, int read, cpu_at a, cpu_at b) {
   const int rank = c->wl->tensors[w->op->reads[read].tensor].rank;
   for (int k = 0; k < rank; k++) {
     const int r = k ? k - 1 : rank - 1;
@@ -336,7 +336,7 @@ static void sort(const c_printer *c, const c_window *w, int read, cpu_at *order)
   for (int i = 0; i < w->rows * w->taps; i++) {
     const cpu_at at = {i / w->taps, i % w->taps};
     int k = i;
-    for (; k > 0 && compared(c, w, read, at, order[k - 1]) < 0; k--)
+    for (; k > 0 && compare_places(c, w, read, at, order[k - 1]) < 0; k--)
       order[k] = order[k - 1];
     order[k] = at;
   }
@@ -353,7 +353,7 @@ void c_window_tile(c_printer *c, const c_window *w) {
     sort(c, w, lead, order);
     declare_sums(c, w);
     for (int i = 0; i < places; i++)
-      if (order[i].tap % beside_of(w) == 0)
+      if (order[i].tap % group_size(w) == 0)
         load_place(c, w, order[i], taken), add_up(c, w, order[i]);
     finish(c, w);
   } else {

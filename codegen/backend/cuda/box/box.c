@@ -5,9 +5,9 @@
 #include "base/checked.h"
 
 enum { MOST_DIMS = 64 };
-/* What a box that does not divide its dim costs beside one that does: its last ones have idle rows,
- * and code of their own.  And one of more rows than a warpgroup has whose halves are no boxes: it
- * leaves element by element. */
+/* Relative costs of a box: if it does not divide its dim, as the last boxes have idle rows and code
+ * of their own; and if it has more rows than a warpgroup and its halves are no boxes, as results
+ * then leave element by element. */
 static const double ragged_cost = 0.05, scattered_cost = 0.05;
 enum { HALF = 64 };
 
@@ -53,14 +53,15 @@ int64_t cu_box_span(const tf_index *ix, int64_t extent, const int64_t *length) {
     span += coef * (length[ix->terms[i].dim] - 1);
     if (settings <= extent) settings *= length[ix->terms[i].dim];
   }
-  if (settings < span) span = settings; /* steps leave some out */
+  if (settings < span) span = settings; /* the steps do not touch every coordinate */
   return span < extent ? span : extent;
 }
 
-/* ---- rows and columns ----------------------------------------------------------------------- */
+/* ---- rows and columns of the product -------------------------------------------------------- */
 
-/* The dims of the output with several settings that one read has and the other has not; NULL: they
- * are not collected. Of digits beside another read's window a block has one setting. */
+/* The output's dims with several settings that one read has and the other has not; NULL: they are
+ * only counted. A digit (cu_box_is_digit) beside a window of the other read has one setting in a
+ * block. */
 static int own_dims(const tf_workload *wl, const tf_op *op, int read, int *dim) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++) {
@@ -96,17 +97,17 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b) {
   return b->n > 0 && b->n <= CU_BOX_DIMS && b->column >= 0;
 }
 
-/* ---- how much ------------------------------------------------------------------------------- */
+/* ---- the size of a box ---------------------------------------------------------------------- */
 
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
   cu_box at, best;
-  int64_t length[MOST_DIMS]; /* of each dim in a box */
+  int64_t length[MOST_DIMS]; /* of a box along each dim */
   double least, reads;       /* of the best */
 } fit;
 
-/* Coordinates that the rows' operand is read at, in all boxes. */
+/* Coordinates at which all boxes together read the rows' operand. */
 static double read_by_all(fit *t, double boxes) {
   const tf_ref *ref = &t->op->reads[t->at.rows];
   const tf_tensor *z = &t->wl->tensors[ref->tensor];
@@ -117,14 +118,14 @@ static double read_by_all(fit *t, double boxes) {
   return boxes;
 }
 
-/* Whether the box at hand has more neighbours than the best: longer sides of inner dims. */
+/* Whether the current box has more contiguous elements than the best one: inner dims are longer. */
 static bool is_longer(const fit *t) {
   for (int i = t->at.n - 1; i >= 0; i--)
     if (t->at.side[i] != t->best.side[i]) return t->at.side[i] > t->best.side[i];
   return false;
 }
 
-/* Whether the rows of each warpgroup are a box. */
+/* Whether each warpgroup's half of the rows is a box. */
 static bool has_halves(const cu_box *b) {
   int64_t rows = 1, inner = 1;
   for (int i = b->n - 1; i >= 0; i--) {
@@ -150,7 +151,7 @@ static void look(fit *t) {
   t->best = t->at;
 }
 
-/* Tries the lengths of the i-th dim that as many boxes along it cannot do with less. */
+/* Tries the lengths of the i-th dim that are the least for their number of boxes along it. */
 static void each(fit *t, int i, int64_t room, int longer) {
   if (i == t->at.n) {
     look(t);

@@ -1,7 +1,7 @@
-/* Which ops are depthwise convolutions whose channels stand side by side. */
+/* Recognises depthwise convolutions whose channels are contiguous. */
 #include "codegen/backend/cuda/box/box.h"
 
-/* Whether the read has the dim as its last index, alone. */
+/* Whether the read's last index is the dim alone. */
 static bool ends_with(const tf_workload *wl, const tf_ref *ref, int dim) {
   const int rank = wl->tensors[ref->tensor].rank;
   const tf_index *last = rank ? &ref->index[rank - 1] : NULL;
@@ -9,7 +9,7 @@ static bool ends_with(const tf_workload *wl, const tf_ref *ref, int dim) {
          last->c == 0 && wl->tensors[ref->tensor].pad[rank - 1] == 0;
 }
 
-/* Whether all other indices of the read go forwards, and the channel is in none of them. */
+/* Whether all other indices of the read have positive steps, and none of them has the channel. */
 static bool goes_on(const tf_workload *wl, const tf_ref *ref, int channel) {
   bool on = true;
   for (int r = 0; r < wl->tensors[ref->tensor].rank - 1; r++)
@@ -25,7 +25,7 @@ static int64_t taps_of(const tf_workload *wl, const tf_op *op) {
   return taps;
 }
 
-/* Whether what the op reads there is a window, and the other read has none of the pixels. */
+/* Whether that read has a window, and no pixel dim moves the other read. */
 static bool is_of_window(const tf_workload *wl, const tf_op *op, int read) {
   const tf_ref *in = &op->reads[read], *weights = &op->reads[1 - read];
   const int channel = op->dims[op->n_out_dims - 1];

@@ -1,4 +1,4 @@
-/* What variables are in one block, and what blocks that run at a time bring from the outermost
+/* Values of variables in one block, and which tiles concurrent blocks fetch from the outermost
  * memory. */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 int64_t cu_value(const cu_values *v, ir_atom a) {
   for (int i = v->n - 1; i >= 0 && a.var >= 0; i--)
@@ -39,17 +39,17 @@ bool cu_let(cu_values *v, const ir_stmt *let) {
   return cu_set(v, let->let.var, expression(v, &let->let.expr));
 }
 
-/* ---- what they bring ------------------------------------------------------------------------ */
+/* ---- tiles of concurrent blocks ------------------------------------------------------------- */
 
-/* Waves that are looked at; the others are like them in the mean. */
+/* Waves that are sampled; the mean stands for all. */
 enum { MOST_WAVES = 8 };
 
-/* The first tile of every copy in a block, one number each: equal where the tiles are. */
+/* The first tile of every copy in a block, as a key: equal keys are equal tiles. */
 typedef struct {
   const ir_program *p;
   cu_values values;
   int n, room;
-  uint64_t *at; /* [room] copies of the part */
+  uint64_t *at; /* [room] a key for each copy of the part */
 } tiles;
 
 static void find_tiles(tiles *t, const ir_body *b) {
@@ -104,7 +104,7 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
   free(own);
 }
 
-/* ---- what one brings ------------------------------------------------------------------------ */
+/* ---- elements of one block ------------------------------------------------------------------ */
 
 static bool is_along(const ir_stack *t, int rank) {
   bool is = false;
@@ -122,7 +122,7 @@ int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
   return words;
 }
 
-/* Coordinates along a rank that the rows of a stack have. */
+/* Coordinates along a rank that the rows of a stack span. */
 static int64_t reach_of(const ir_stack *t, int rank) {
   int64_t reach = 0;
   for (int i = 0; t && i < t->n; i++)
@@ -141,7 +141,7 @@ double cu_distinct(const ir_program *p, const ir_stmt *s) {
   return fmin(words, (double)cu_copied(p, s));
 }
 
-/* Values in the first and in the last step of all loops. */
+/* Values in the first step of all loops, and in the last. */
 typedef struct {
   const ir_program *p;
   cu_values first, last;
@@ -150,13 +150,13 @@ typedef struct {
   double *share; /* [n_buffers] */
 } spans;
 
-/* How far a copy's last tile is from its first along a rank, forwards or backwards. */
+/* The distance along a rank from a copy's first tile to its last, in either direction. */
 static int64_t moved(const spans *t, const ir_range *r) {
   const int64_t by = cu_value(&t->last, r->lo) - cu_value(&t->first, r->lo);
   return by < 0 ? -by : by;
 }
 
-/* What lies between a copy's first tile and its last. */
+/* Elements of the box from a copy's first tile to its last. */
 static double spanned(const spans *t, const ir_stmt *s) {
   double words = 1;
   for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
@@ -164,8 +164,8 @@ static double spanned(const spans *t, const ir_stmt *s) {
   return words;
 }
 
-/* Of a tensor whose pixels are read in steps longer than the window is, what lies between is never
- * read. */
+/* The share of that box that is read: where pixels are read in steps longer than the window,
+ * elements in between never are. */
 static double read_of(const spans *t, const ir_stmt *s) {
   const ir_stack *stack = cu_stack(&t->p->buffers[s->copy.to]);
   double share = 1;

@@ -1,16 +1,16 @@
 /* Clusters of two blocks: neighbours that multiply the same columns (weights; keys and values of
- * one head) bring half of these each, for both. */
+ * one head) each fetch half of these tiles, for both (multicast). */
 #include "codegen/backend/cuda/pass/pass.h"
 
 enum { BLOCKS = 2 };
 
-/* ---- what two blocks have in common --------------------------------------------------------- */
+/* ---- tiles that two blocks share ------------------------------------------------------------ */
 
 typedef struct {
   const ir_program *p;
   int64_t block[BLOCKS]; /* their numbers */
   cu_values of[BLOCKS];
-  bool *same; /* [n_buffers] tiles that are the same in both, so far */
+  bool *same; /* [n_buffers] tiles that are the same in both, as far as seen */
   bool ok;
 } pair;
 
@@ -28,8 +28,8 @@ static void look(pair *t, const ir_body *b) {
   }
 }
 
-/* Sets the tiles that come for each step of loops; false: who asks for them leaves steps out
- * (skip.c), which blocks do differently.  warps: the loop over them around; NULL. */
+/* Finds the tiles that are fetched in each step of loops; false: steps are skipped (skip.c), which
+ * differs from block to block. warps: the surrounding loop over them; NULL: none. */
 static bool find_tiles(const ir_program *p, const ir_body *b, const ir_stmt *warps, bool inside,
                        bool *same) {
   bool ok = true;

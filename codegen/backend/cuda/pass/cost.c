@@ -1,85 +1,80 @@
-/* What the kernels of a program take, unit by unit: blocks on multiprocessors in waves, as many at
- * a time on each as registers and shared memory allow; in a block what tensor cores, plain units
- * and shared memory are busy with, and what nobody hides; of L2 and the outermost memory what all
- * blocks ask of them.  An estimate to rank mappings by. */
+/* Time of the kernels of a program, unit by unit: blocks run on multiprocessors in waves, as many
+ * at a time as registers and shared memory allow; within a block the cycles of tensor cores, plain
+ * units and shared memory, and the latencies that nothing hides; the traffic of all blocks through
+ * L2 and the outermost memory. An estimate to rank mappings with; fitted constants are in
+ * arch-specs/cores/fitted.csv. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* wgmma comes to this part of the tensor cores' rate, where tiles come beside it (a large product
- * on an H100: 78 to 81 %, shared/design/targets.md). */
+/* The share of the tensor cores' rate that wgmma reaches while tiles arrive. */
 static const double group_share = 0.8;
-/* And shared memory to this part of its bandwidth, which those tiles and products share. */
+/* The share of shared memory's bandwidth that those tiles and products reach together. */
 static const double port_share = 0.9;
-/* And to this part in blocks in turn; what is done behind the products of other blocks takes this
- * part of its cycles, since clocks rise while no product asks for power (8192 x 4096 x 4096 with
- * GELU on an H200: 613 and 713 TFLOP/s). */
+/* The share of the tensor cores' rate where warpgroups take blocks in turn. Otherwise work after a
+ * block's last product takes behind_share of its cycles, as clocks rise while no product draws
+ * power. */
 static const double turn_share = 0.72, behind_share = 0.5;
-/* Of three warpgroups that take turns in a loop of two products, of the shorter of products and
- * exponentials what is not beside the longer; of two it is all (fitted to 16384 and 4096 keys of
- * width 64 on an H200, causal or not: 525, 492, 492 and 410 TFLOP/s). */
+/* Three warpgroups that take turns in a loop of two products: the share of the shorter of products
+ * and exponentials that does not overlap with the longer. With two warpgroups all of it. */
 static const double three_share = 0.75;
-/* Cycles from one instruction of a warp to its next, where those of few others are between them;
- * and instructions by which a thread begins to copy to a tile, and those of a piece of it (fitted
- * to 40 products and attentions by mma.sync on an H200). */
+/* Cycles between instructions of a warp with few other warps to fill them; instructions of a thread
+ * to begin a copy to a tile, and for each piece of it. */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
-/* Beside these, instructions that a warp issues, as they stand in what nvcc 13.0 makes of loops
- * with products (bench/cuda/issue.py): for a piece of a row that lanes load matrices from, its
- * place in the swizzle, where those of other rows are at constant distances; to begin to copy to a
- * tile, for a piece of it, and to work out where a piece is whose row is a pixel; for two points
- * that go to memory as one word; for a row whose sum or maximum goes from lane to lane; for a step,
- * and for what is done once a block where no loop is within it. */
+/* Additional instructions of a warp, counted in machine code of loops with products
+ * (bench/cuda/issue.py): for the swizzled address of a piece of a row from which lanes load
+ * matrices, if other rows' distances are constant or counted; to begin a copy to a tile, for a
+ * piece of it, and for the address of a piece whose row is a pixel; to store two points as one
+ * word; for a row whose sum or maximum crosses lanes; for a step; and once a block for what stands
+ * in no loop. */
 static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_piece = 3,
                     tile_pixel = 46, save_pair = 18, row_meets = 5, loop_step = 20, block_step = 50;
-/* Where some warps alone do what is for few rows: to begin a product, whose places begin with the
- * warp's keys; for a multiplication on sm_90 whose rows' lower half is zero, which ptxas copies
- * anew. */
+/* If only some warps work, as there are few rows: to begin a product whose addresses depend on the
+ * warp's keys; and a factor of multiplications on sm_90 whose lower rows are zero, for which the
+ * compiler copies registers. */
 static const double product_begin = 22, row_half = 1.5;
-/* For a place in a ring of tiles whose number is no power of two: a division. */
+/* For the slot of a ring whose number of tiles is no power of two: a division. */
 static const double ring_divided = 10;
-/* Of an element that lanes take from a tile one by one, of four bytes and of one; to round one of
- * tf32 (4096^3 in int8 and tf32, operands across the sum, for sm_80).  Of a piece whose elements
- * become wider on their way (4096^3 in float8). */
+/* For an element that lanes read from a tile one by one, of four bytes and of one; to round one to
+ * tf32; for a piece whose elements are widened in the copy. */
 static const double element_word = 4.2, element_byte = 2.6, element_rounded = 2.4,
                     piece_widened = 20;
-/* Of a piece whose row does not begin on 16 bytes: by four words; or, where half of the rows begin
- * on a half of a word, by shifted ones, too, as a warp has rows of both kinds (counted in products
- * of 4094^3 and 4095 x 4093 x 4091 for sm_80); element by element.  Passes of the memory of blocks,
- * of which a warp's words each use a quarter. */
+/* For a piece of a row that does not begin at a multiple of 16 bytes: copied as four words; also
+ * shifted, where half of the rows are misaligned by half a word, so that each warp has rows of both
+ * kinds; or element by element. Passes of shared memory for a warp's words, of which each pass
+ * stores a quarter. */
 static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, words_passes = 4,
                     shifted_passes = 9;
-/* From this share of the multiprocessors on they get the outermost memory's whole rate; fewer get
- * less, in proportion. Not measured: it gives a product of 64 x 4096 x 4096 in 64 blocks on an H100
- * the 17 to 22 us that are expected of it by who knows such kernels. */
+/* The share of the multiprocessors that draws the outermost memory's whole bandwidth; fewer draw in
+ * proportion. */
 static const double reader_share = 2.0 / 3;
-/* The same of warpgroups: for a product with its descriptors; for two points that go to a tile that
- * leaves; for a step of the ring, and for each loop around it whose first step is looked for; once
- * a block. */
+/* For warpgroups: for a product with its descriptors; to store two points to a tile that leaves;
+ * for a step of the ring, and for each surrounding loop whose first step is tested; once a
+ * block. */
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3,
                     group_block = 120;
-/* And of an element of a tile that is put together one by one: of neighbours along the sum that
- * stand apart (less where they are the same in each step, whose distances stay in registers),
- * beside each piece and the pixel's place along each rank; and of a window's places and channels.
- * The first four: a least-squares fit to 106 kernels of nvcc 13.0, rounded (2026-11-29). */
+/* For an element of a tile that is gathered: of neighbours along the sum that are apart in memory
+ * (fewer, copy_stays, if their distances are the same in each step and stay in registers), beside
+ * the work for each piece and for the pixel's coordinate along each rank; and of the positions and
+ * channels of a window. */
 static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_rank = 10,
                     copy_place = 46;
-/* Of a gathered tile (cu_is_gathered), by a thread: once; for a place of a window along one, two or
- * three ranks that may be outside; for an element; and for a piece whose row is a pixel.  Of one
- * whose rows stand together, once and for a piece; of both, for a piece in a swizzle (counted as
- * the others, in 43 convolutions with channels before pixels).
- */
+/* For a gathered tile of known distances (cu_is_gathered), for each thread: once; for a position of
+ * a window along one, two or three ranks that may be outside; for an element; for a piece whose row
+ * is a pixel. For a tile of contiguous rows: once, and for a piece. For both: for a piece with a
+ * swizzle. */
 static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5},
                     gather_element = 2.65, gather_piece = 22, rows_begin = 15, rows_piece = 0.8,
                     swizzled_piece = 16;
-/* Bytes that memory delivers at a time, and those that a warp's read of elements keeps the port of
- * its multiprocessor busy for. */
+/* Bytes of a memory transaction; and bytes for which a warp's read of single elements occupies the
+ * multiprocessor's port. */
 enum { SECTOR_BYTES = 32, READ_BYTES = 4 };
-/* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so,
- * too). */
+/* The share of the shorter of units' and ports' cycles that does not overlap with the longer. */
 static const double both_share = 0.5;
-/* Copies of a part that are told apart; of others nobody shares tiles. */
+/* Copies of a part that are distinguished; later ones are taken to share no tiles between
+ * blocks. */
 enum { MOST_COPIES = 32 };
 
 typedef struct {
@@ -87,44 +82,44 @@ typedef struct {
   const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
-  double times;          /* how often control comes by in a block */
-  double last;           /* and in the last step of the loop around */
-  double lanes;          /* threads that have a step of the loops around */
-  bool groups;           /* it is of warpgroups */
-  bool *same;            /* [n_buffers] tiles of which each block of a cluster brings half */
-  bool each;             /* a lane has points of its own; else a warp's lanes share each sum */
-  const ir_stmt *warps;  /* the loop over them around, of a region; NULL */
-  const ir_stmt *around; /* the innermost serial loop; NULL */
-  const ir_stmt *mask;   /* that compares in some of a loop's steps alone; NULL */
-  double cut;            /* what share of them that is */
-  bool fullest; /* of blocks that a mask leaves more or less of, that with most; else the mean */
+  double times;          /* how often the statement runs in a block */
+  double last;           /* and of these in the last step of the surrounding loop */
+  double lanes;          /* threads with a step of the surrounding loops */
+  bool groups;           /* the part has warpgroups */
+  bool *same;            /* [n_buffers] tiles of which each block of a cluster fetches half */
+  bool each;             /* each lane has points of its own; else a warp's lanes share each sum */
+  const ir_stmt *warps;  /* of a region, the surrounding loop over warps; NULL: none */
+  const ir_stmt *around; /* the innermost serial loop; NULL: none */
+  const ir_stmt *mask;   /* the statement that masks scores, which compares in some of the loop's
+                            steps only; NULL: none */
+  double cut;            /* the share of those steps */
+  bool fullest;          /* with a mask: the longest block is meant; else the mean of all blocks */
   int n_copies;
-  double copy_bytes[MOST_COPIES]; /* of each copy, in the order of the text */
-  /* of a block, in cycles */
+  double copy_bytes[MOST_COPIES]; /* of each copy, in program order */
+  /* of a block, in cycles: */
   double tensor, plain, special, shared, copied, waits;
-  double issued; /* instructions, of the warp that issues most */
-  double parts;  /* plain units, which add up parts of sums of a ring beside the other warpgroup's
-                    products */
-  double
-      slots; /* those that machine code has, of such a warp; and in all, by whole blocks of warps */
+  double issued; /* instructions of the warp that issues most */
+  double parts;  /* cycles of plain units that add up partial sums of a ring, which overlap with the
+                    other warpgroup's products */
+  double slots;  /* instructions issued by such a warp; and by all, in whole warps */
   double all_slots;
-  double share;      /* of the block's warps, who do it */
-  bool few;          /* some of it is of few warps, who have nobody beside them */
-  double multiplied; /* of these, those of tensor cores */
-  int loops;         /* with products in their steps, so far */
-  cu_step step;      /* of the one with most products among the innermost */
+  double share;      /* the share of the block's warps that run the statement */
+  bool few;          /* some work is for few warps, with no others to hide latencies */
+  double multiplied; /* of the instructions, those of tensor cores */
+  int loops;         /* loops with products seen so far */
+  cu_step step;      /* of the innermost loop with most products */
   double steps,
-      depth; /* tiles of the longest ring that a block takes; how many are there at a time */
+      depth; /* tiles of the longest ring that a block uses; and how many there are at a time */
 } block;
 
-/* So many instructions of each warp. */
+/* Adds n instructions of each warp. */
 static void slots(block *b, double n) { b->slots += n, b->all_slots += n * b->share; }
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) {
   return &b->p->tree->workload->ops[s->op];
 }
 
-/* ---- what a block does ---------------------------------------------------------------------- */
+/* ---- one block ------------------------------------------------------------------------------ */
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
@@ -135,9 +130,9 @@ static double points_of(const block *b, const ir_stmt *s) {
   return n;
 }
 
-/* Loads of an operand's matrices, 16 of its rows or columns at a time, and the places of those in
- * one piece of a row: along the sum a step's, else those of 16 for all steps.  Steps that a loop
- * counts are variables. */
+/* Loads of an operand's matrices, 16 of its rows or columns at a time, and addresses of one piece
+ * of a row: of a step if neighbours run along the sum, else of 16 rows for all steps. Steps that a
+ * loop counts are variables. */
 static double loads(const block *b, const ir_stmt *s, int read, double side, double steps) {
   if (!cu_is_loaded(b->p, s, read)) return 0;
   const ir_buffer *from = &b->p->buffers[s->nest.from[read]];
@@ -148,8 +143,7 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
   return steps * side / 16 + place * (along ? steps : side / 16);
 }
 
-/* What a warp issues for elements of an operand that come one by one, and to round those of tf32.
- */
+/* Instructions of a warp to read an operand's elements one by one, and to round them to tf32. */
 static double by_elements(const block *b, const ir_stmt *s, int read, double elements) {
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const bool fragments = b->p->buffers[s->nest.from[read]].space == CU_FRAGMENT;
@@ -159,9 +153,9 @@ static double by_elements(const block *b, const ir_stmt *s, int read, double ele
   return elements / CU_LANES * each;
 }
 
-/* What a warp issues for a product of m x n in so many steps of its sum: multiplies, loads of
- * matrices or descriptors, selections of a zero where a loop begins sums, additions of short ones.
- */
+/* Instructions of a warp for a product of m x n in so many steps of its sum: multiplications, loads
+ * of matrices or descriptors, selection of zero where a loop starts sums, additions of partial
+ * sums. */
 static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
@@ -175,13 +169,15 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
     all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps) +
            by_elements(b, s, f->a, m * steps * mma->kernel.k_round) +
            by_elements(b, s, f->b, n * steps * mma->kernel.k_round);
-  /* sm_90's code goes round the zeros where others choose them, unless they are before the loop */
+  /* code for sm_90 branches around setting zeros where others select them, unless they are set
+   * before the loop */
   if ((b->groups ? cu_has_short_sums(b->p)
                  : !cu_may_group(b->p) && !cu_begins_before(b->p, b->around, s)) &&
       s->nest.n_resets)
     all += sums;
   if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
-  /* a register of four bytes becomes two of halves, and what a pair of products adds to is zero */
+  /* a register of four bytes becomes two of 16-bit floats, and each pair of multiplications starts
+   * from zero */
   if (!b->groups && cu_is_widened(b->p, op_of(b, s)))
     all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
   if (b->share < 1) all += product_begin;
@@ -192,8 +188,8 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   slots(b, b->times * all);
 }
 
-/* All warps' rows and columns, filled up; operands by ldmatrix from tiles, else an element at a
- * time.  A warpgroup reads its columns once for all its warps. */
+/* Rows and columns of all warps, with padding; operands come by ldmatrix from tiles, or element by
+ * element. A warpgroup reads its columns once for all its warps. */
 static void cost_of_product(block *b, const ir_stmt *s) {
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const cu_matrices *f = cu_of(s)->fragments;
@@ -206,7 +202,8 @@ static void cost_of_product(block *b, const ir_stmt *s) {
   b->issued += b->times * k / mma->kernel.k_round *
                (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
   issue(b, s, m, n, k / mma->kernel.k_round);
-  if (mma->kernel.a == IR_F8) /* parts are added up: of a ring's step, or of each instruction */
+  if (mma->kernel.a ==
+      IR_F8) /* partial sums are added up, of a ring's step or of each instruction */
     *(b->groups ? &b->parts : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
@@ -220,8 +217,8 @@ static void cost_of_product(block *b, const ir_stmt *s) {
   }
 }
 
-/* Calls that are more than one instruction of a plain unit: instructions in the code that nvcc 13.0
- * makes of them for data in halves, and those of them that special units do. */
+/* Calls of more than one instruction: all their instructions for 16-bit data, and those of them on
+ * special units. */
 static const struct {
   tf_kind kind;
   int instructions, special;
@@ -229,8 +226,9 @@ static const struct {
              {TF_K_DIV, 9, 1},      {TF_K_TANH, 17, 2}, {TF_K_ERF, 28, 1},
              {TF_K_SIGMOID, 13, 2}, {TF_K_GELU, 31, 1}, {TF_K_SILU, 14, 2}};
 
-/* What a point of fragments takes, whose operands are in registers: the calls of its expression,
- * and a sum's step.  A quotient by a number is a product; a deferred one is none. */
+/* Instructions of one point of fragments, whose operands are in registers: the calls of its
+ * expression, and a step of the sum. A quotient by a number is a multiplication; a deferred
+ * quotient takes none. */
 static void instructions(const block *b, const ir_stmt *s, double *all, double *special) {
   const tf_op *op = op_of(b, s);
   const bool deferred = s->kind == IR_NEST && s->nest.divides >= 0;
@@ -249,8 +247,8 @@ static void instructions(const block *b, const ir_stmt *s, double *all, double *
   }
 }
 
-/* Instructions fewer than these where an exponential is of a difference: one subtracts and scales.
- */
+/* How many instructions fewer an exponential of a difference takes: one instruction subtracts and
+ * scales. */
 static int folded(const block *b, const ir_stmt *s) {
   const tf_op *op = op_of(b, s);
   int n = 0;
@@ -263,8 +261,8 @@ static int folded(const block *b, const ir_stmt *s) {
   return n;
 }
 
-/* Points of memory take `point` instructions, of which a function is one; a dot product does
- * several by as many. */
+/* A point in memory takes `point` instructions, calls included, and a call occupies a special unit,
+ * too; a dot product handles several points at once. */
 static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
   *all = (b->mp->point + cu_places_of(b->p, s)) /
          (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
@@ -273,7 +271,7 @@ static void in_memory(const block *b, const ir_stmt *s, double *all, double *spe
     *special += (op_of(b, s)->kinds >> calls[i].kind & 1) != 0;
 }
 
-/* Points of fragments, whose rows and columns are eights. */
+/* Points of fragments, with rows and columns padded to multiples of eight. */
 static double filled(const block *b, const ir_stmt *s) {
   double n = s->stack ? (double)up(s->stack->count, 8) : 1;
   for (int k = 0; k < ir_n_ranges(b->p, s); k++)
@@ -281,8 +279,8 @@ static double filled(const block *b, const ir_stmt *s) {
   return n;
 }
 
-/* What a warp issues for points of fragments: none where a sum is corrected, of warpgroups, which
- * do so when a maximum has risen alone. */
+/* Instructions of a warp for points of fragments; none to correct sums of warpgroups, which do so
+ * only after a maximum has risen. */
 static double of_fragments(const block *b, const ir_stmt *s, double plain) {
   const tf_op *op = op_of(b, s);
   if (s->kind == IR_CORRECT && b->groups) return 0;
@@ -294,7 +292,7 @@ static double of_fragments(const block *b, const ir_stmt *s, double plain) {
   return filled(b, s) * each / CU_LANES + rows * row_meets;
 }
 
-/* Sums of a depthwise convolution, in registers; loads of weights go side by side. */
+/* Sums of a depthwise convolution, in registers; loads of weights overlap. */
 static void of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
   b->issued += b->times * each.issued, b->plain += b->times * each.issued * b->lanes / b->mp->plain;
@@ -302,8 +300,8 @@ static void of_window(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
-/* Points of fragments are all lanes'; others those of the threads that have a step of the loops
- * around. */
+/* Points of fragments belong to all lanes, others to the threads with a step of the surrounding
+ * loops. */
 static void points(block *b, const ir_stmt *s, bool region) {
   if (cu_of(s)->window) of_window(b, s);
   if (cu_of(s)->window || cu_of(s)->taken) return;
@@ -322,7 +320,7 @@ static void points(block *b, const ir_stmt *s, bool region) {
   if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
 }
 
-/* The parts of sums come from L2, one after the other. */
+/* The parts of sums are read from L2, one after the other. */
 static void merge(block *b, const ir_stmt *s) {
   const double times = b->times;
   b->times *= (double)s->merge.parts;
@@ -333,8 +331,8 @@ static void merge(block *b, const ir_stmt *s) {
   b->waits += b->times * b->mp->latency;
 }
 
-/* A tile whose elements come from known distances: reads of a thread's pieces are on their way
- * together, as many as registers hold. */
+/* A tile whose elements have known distances: the loads of a thread's pieces overlap, as many as
+ * registers hold. */
 static void gather(block *b, const ir_stmt *s) {
   enum { FLIGHT = 64 };
   const ir_buffer *to = &b->p->buffers[s->copy.to];
@@ -354,8 +352,8 @@ static void gather(block *b, const ir_stmt *s) {
   b->waits += b->times * ceil(pieces * per / FLIGHT) * b->mp->latency;
 }
 
-/* A tile element by element; of a window's places one piece of a thread's waits for those before.
- */
+/* A tile that is gathered element by element; of a window's positions, each piece of a thread waits
+ * for the one before. */
 static void put_together(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double apart = s->range[cu_column_rank(to)].lo.var < 0 ? copy_stays : copy_apart;
@@ -369,7 +367,8 @@ static void put_together(block *b, const ir_stmt *s) {
   if (cu_across(to)) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
 }
 
-/* A tile by so many pieces of 16 bytes a thread; of warpgroups another one brings it. */
+/* A tile copied in so many pieces of 16 bytes for each thread; of warpgroups another warpgroup
+ * copies it. */
 static void tile(block *b, const ir_buffer *to, double pieces) {
   if (!cu_is_matrix(to)) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
@@ -377,8 +376,8 @@ static void tile(block *b, const ir_buffer *to, double pieces) {
     slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
 }
 
-/* What pieces of rows cost more that do not begin on 16 bytes; those that are not words come by
- * registers, and are waited for. */
+/* Extra cost of pieces of rows that do not begin at multiples of 16 bytes; those that are not
+ * copied as words pass through registers, with a latency. */
 static void misaligned(block *b, const ir_stmt *s, double pieces) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const int64_t begins = cu_row_begins(b->p, s), size = ir_bytes(to->type);
@@ -394,8 +393,7 @@ static void misaligned(block *b, const ir_stmt *s, double pieces) {
   if (begins < 4) b->waits += b->times * b->mp->latency;
 }
 
-/* What pieces cost more whose elements become wider on their way: they come by registers, and are
- * waited for. */
+/* Extra cost of pieces whose elements are widened: they pass through registers, with a latency. */
 static void widened(block *b, const ir_stmt *s, double pieces) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   if (!cu_is_matrix(to) || to->type == b->p->buffers[s->copy.from].type) return;
@@ -405,8 +403,7 @@ static void widened(block *b, const ir_stmt *s, double pieces) {
   b->waits += b->times * b->mp->latency;
 }
 
-/* A tile of rows that stand together; those that do not begin on 16 bytes cost what pieces of
- * others do. */
+/* A tile of contiguous rows; if misaligned they cost what misaligned pieces of others do. */
 static void rows_together(block *b, const ir_stmt *s) {
   const bool swizzled = cu_tile_of(&b->p->buffers[s->copy.to]).mask != 0;
   const double pieces = (double)cu_share_of(b->p, s),
@@ -416,8 +413,8 @@ static void rows_together(block *b, const ir_stmt *s) {
   misaligned(b, s, pieces);
 }
 
-/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of
- * elements of which neighbouring threads read none that are neighbours, what comes with each. */
+/* Bytes that a copy requests from L2: each element of a window once, as repeated reads hit a nearer
+ * cache; whole sectors for elements without neighbours in neighbouring threads. */
 static double delivered(const block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to], *from = &b->p->buffers[s->copy.from];
   const double bytes = ir_bytes(from->type) * cu_distinct(b->p, s);
@@ -451,8 +448,7 @@ static void cost_of_copy(block *b, const ir_stmt *s) {
 
 static void body(block *b, const ir_body *list, bool region);
 
-/* Of a loop that was gone through: what a step is of the one with most products among the
- * innermost. */
+/* After a loop: keeps the step of the innermost loop with most products. */
 static void step(block *b, const block *before) {
   const double products = (b->multiplied - before->multiplied) / b->times;
   if (products <= 0) return;
@@ -490,9 +486,8 @@ static void loop(block *b, const ir_stmt *s, bool region) {
 
 static double busy(const block *b) { return b->tensor / b->mp->share + b->plain + b->special; }
 
-/* What is for some of the warps alone.  Each has the units of one scheduler, of which a
- * multiprocessor has as many as its plain units have warps' lanes; the others are another block's.
- */
+/* Work of some warps alone. Each warp has the units of one scheduler, of which a multiprocessor has
+ * as many as its plain units have warps' lanes; the others serve other blocks. */
 static void some(block *b, const ir_stmt *s, bool region) {
   const double all = b->lanes, before = busy(b), schedulers = b->mp->plain / CU_LANES;
   const double warps = region && cu_of(s)->warps ? (double)cu_of(s)->warps : CU_WARPS;
@@ -505,7 +500,7 @@ static void some(block *b, const ir_stmt *s, bool region) {
   b->lanes = all;
 }
 
-/* The place in a ring of tiles that are read; the next one to be filled has another. */
+/* The slot of a ring of tiles to read and, likewise, the one to fill next. */
 static void let(block *b, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
   if (e->fn != IR_MOD || b->groups || b->times <= 1) return;
@@ -540,17 +535,17 @@ static void body(block *b, const ir_body *list, bool region) {
   }
 }
 
-/* ---- waves ---------------------------------------------------------------------------------- */
+/* ---- waves of blocks ------------------------------------------------------------------------ */
 
-/* Cycles in which a multiprocessor's schedulers issue what so many warps of a block have: one a
- * cycle each, and there are four since Volta, whatever the lanes behind them. */
+/* Cycles in which a multiprocessor's schedulers issue a block's instructions, for so many warps:
+ * one a cycle each; there are four since Volta, for any number of lanes. */
 static double issued_by(const block *b, double warps) {
   enum { SCHEDULERS = 4 };
   return b->all_slots * warps / SCHEDULERS;
 }
 
-/* So many blocks of a multiprocessor side by side: what units are busy with adds up, waits are
- * another's work. */
+/* Cycles of so many blocks of a multiprocessor that overlap: units' cycles add up, latencies are
+ * hidden by the others' work. */
 static double together(const block *b, double blocks, double spilled) {
   const double all = busy(b) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
@@ -561,9 +556,8 @@ static double together(const block *b, double blocks, double spilled) {
   return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
 }
 
-/* What a loop in turns takes, where one warpgroup multiplies while the others work on rows:
- * products and exponentials one behind the other, as attention on an H100 was seen to
- * (shared/design/targets.md). */
+/* Cycles of a loop in which warpgroups take turns: one multiplies while the others work on rows;
+ * products and exponentials follow one another. */
 static double in_turns(const block *b, const ir_stmt *s, double one) {
   const double beside = cu_groups_of(s) > 2 ? (1 - three_share) * fmin(b->tensor, b->special) : 0;
   const double rows = b->plain + b->special, both = b->tensor + b->special - beside,
@@ -571,14 +565,14 @@ static double in_turns(const block *b, const ir_stmt *s, double one) {
   return one > most ? one : most;
 }
 
-/* Warps that have a block of the part: of warpgroups those that multiply it. */
+/* Warps that run a block of the part; of warpgroups those that multiply. */
 static double warps_of(const block *b, const ir_stmt *s) {
   if (!b->groups) return CU_WARPS;
   return CU_GROUP_WARPS * (cu_is_in_turns(s) ? 1 : cu_groups_of(s));
 }
 
-/* A block of warpgroups is alone on its multiprocessor, and asks for its next tiles while it
- * multiplies; of what its products wait for, the other warpgroup hides half. */
+/* The pipe of a block of warpgroups, which has its multiprocessor to itself and requests tiles
+ * ahead while it multiplies; the other warpgroup hides half of the latencies of its products. */
 static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const bool taken_in_turn = cu_is_in_turns(s);
   const double units = b->tensor / (taken_in_turn ? turn_share : group_share),
@@ -587,7 +581,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
                one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
   const bool rows = cu_has_turns(
-      b->p, &s->body); /* are worked on between the products of a step, and nothing behind */
+      b->p, &s->body); /* run between the products of a step, so that nothing is left after it */
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
                    .brings = copies / steps,
@@ -600,7 +594,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
                    .in_turns = taken_in_turn};
 }
 
-/* Adds up what a block does. */
+/* Adds up the work of a block. */
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = 1;
   b->each = true;
@@ -618,8 +612,8 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
   body(b, &s->body, false);
 }
 
-/* The grid of warpgroups is persistent: one start for all blocks, which are dealt to and fro where
- * some are longer. */
+/* The grid of warpgroups is persistent: its blocks start once, and tasks of unequal length are
+ * dealt in alternating order. */
 static double of_groups(block *b, const ir_stmt *s, double blocks) {
   walk(b, s, true);
   const cu_pipe most = pipe_of(b, s, 1);
@@ -628,10 +622,10 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
   return fmax(cu_pipe_all(&all), cu_pipe_all(&most));
 }
 
-/* Blocks of other kernels: as many at once, a wave, as there is room for. */
+/* Blocks of other kernels run in waves, as many at a time as there is room for. */
 static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
   const double registers = cu_registers(
-                   b->p, s), /* products have as many blocks as nvcc is asked to make room for */
+                   b->p, s), /* the compiler is asked for registers such that so many blocks fit */
       at_once = (cu_multiplies(&s->body) && !cu_is_wmma(b->p)) || cu_has_window(&s->body)
                     ? cu_blocks_at_once(b->p, s)
                     : cu_resident(b->mp, registers, (double)cu_share(b->p, s, NULL));
@@ -643,22 +637,23 @@ static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) 
   return full * together(b, at_once, spilled) + last;
 }
 
-/* ---- memories outside of blocks ------------------------------------------------------------- */
+/* ---- L2 and outer memories ------------------------------------------------------------------ */
 
 /* Cycles in which a memory delivers so many bytes. */
 static double delivers(const tf_memory *m, double bytes) {
   return isfinite(m->read_bw) ? bytes / (m->read_bw * m->word_bits / CHAR_BIT) : 0;
 }
 
-/* Cycles for which L2 is busy with what all blocks copy, as its bandwidth to all multiprocessors
- * together is. */
+/* Cycles of L2 for the copies of all blocks; its bandwidth is that to all multiprocessors
+ * together. */
 static double of_l2(const block *b, double blocks) {
   const tf_arch *a = b->p->tree->arch;
   const int home = cu_home(a);
   return home < 2 ? 0 : delivers(&a->memories[home - 1], blocks * b->copied * b->mp->l2);
 }
 
-/* Sets which buffers in global memory the list copies to blocks, and which it touches in place. */
+/* Finds the buffers in global memory that the list copies to blocks, and those that it accesses in
+ * place. */
 static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied, bool *touched) {
   for (int i = 0; i < n; i++) {
     bool *at = s[i]->kind == IR_COPY ? copied : touched;
@@ -668,9 +663,8 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
   }
 }
 
-/* Bytes that blocks of a part copy from outside of L2: all, but for those that blocks of a wave
- * bring together, and those of a window's steps that the block has brought before.  share: as
- * cu_spanned's. */
+/* Bytes that blocks of a part copy from beyond L2: all except what blocks of a wave fetch together,
+ * and what a window's earlier steps in the block have fetched. share: as in cu_spanned. */
 static double of_copies(const block *b, const ir_stmt *s, double wave, double *share) {
   double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK,
@@ -685,8 +679,8 @@ static double of_copies(const block *b, const ir_stmt *s, double wave, double *s
   return bytes;
 }
 
-/* Bytes that a part moves over the outermost memory's port: what it touches in place, once; what it
- * copies, once if L2 has room for all of it, else as often as waves of blocks bring it. */
+/* Bytes that a part moves through the outermost memory's port: what it accesses in place, once;
+ * what it copies, once if L2 can hold all of it, else for each wave of blocks that fetches it. */
 static double of_memory(const block *b, const ir_stmt *s, double wave) {
   const tf_arch *a = b->p->tree->arch;
   const int home = cu_home(a), n = b->p->n_buffers;

@@ -1,6 +1,6 @@
-/* What a part has in machine code, statement by statement, as the printer unrolls it:
- * multiplications of tensor cores, loads of matrices (ldmatrix), asynchronous copies; and the
- * registers that a thread needs. */
+/* Counts of a part's machine code, statement by statement, with the unrolling that the printer asks
+ * for: multiplications of tensor cores, loads of matrices (ldmatrix), asynchronous copies; and the
+ * registers of a thread. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ int64_t cu_sum_length(const ir_program *p, const ir_stmt *s) {
   return across ? ir_stack_rows(across) : s->range[f->k].most;
 }
 
-/* An operand that is neither in fragments nor brought by ldmatrix. */
+/* An operand that is neither a fragment nor loaded by ldmatrix. */
 static bool is_gathered(const ir_program *p, const ir_stmt *s, int read) {
   return p->buffers[s->nest.from[read]].space != CU_FRAGMENT && !cu_is_loaded(p, s, read);
 }
@@ -39,7 +39,7 @@ int64_t cu_steps_at_a_time(const ir_program *p, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
   const int64_t all = up(cu_sum_length(p, s), mma->kernel.k_round);
   const bool gathers = is_gathered(p, s, f->a) || is_gathered(p, s, f->b);
-  /* what stays in fragments is found by numbers that are known */
+  /* fragments are indexed by constants */
   const bool apart =
       mma->kernel.group != 2 && gathers && p->buffers[s->nest.from[f->a]].space != CU_FRAGMENT;
   if (cu_is_widened(p, op_of_nest(p, s)) || apart) return 1;
@@ -56,9 +56,9 @@ static void count_product(const ir_program *p, const ir_stmt *s, cu_counts *n) {
                 columns = out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE,
                 at_a_time = cu_steps_at_a_time(p, s),
                 steps = at_a_time + up(cu_sum_length(p, s), mma->kernel.k_round) %
-                                        at_a_time; /* what is left: apart */
+                                        at_a_time; /* the remaining steps, separately */
   n->multiplied += steps * rows * up(s->range[f->n].most, 8) *
-                   (cu_is_widened(p, op) ? 2 : 1); /* 16 rows, 8 columns */
+                   (cu_is_widened(p, op) ? 2 : 1); /* of 16 rows by 8 columns */
   if (cu_is_loaded(p, s, f->a)) n->loaded += steps * rows;
   if (cu_is_loaded(p, s, f->b)) n->loaded += steps * columns;
 }
@@ -68,7 +68,7 @@ bool cu_is_by_rows(const cu_tile *t) {
   return at_once % 8 == 0 && t->rows % at_once == 0;
 }
 
-/* The length of a range that is always the same where there is anything; -1: it is not. */
+/* The length that a range always has where it is not empty; -1: it varies. */
 static int64_t always(const ir_range *r) {
   if (r->hi.var == r->lo.var) return r->hi.off - r->lo.off;
   return r->exact || (r->other == r->most && !r->more[0] && !r->more[1]) ? r->most : -1;
@@ -101,7 +101,7 @@ int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
     return row % 16 ? row & -row : 16;
   }
   if (from->rank < 2 || cu_column_rank(to) != last) return 16;
-  row |= r->lo.var < 0 ? r->lo.off : r->most; /* pieces of a row are as long as most are */
+  row |= r->lo.var < 0 ? r->lo.off : r->most; /* all pieces of a row are as long as most are */
   row *= ir_bytes(from->type);
   return row % 16 ? row & -row : 16;
 }
@@ -118,7 +118,7 @@ int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank) {
   return step;
 }
 
-/* Whether the array has so few elements that machine code counts them in 32 bits. */
+/* Whether the array is so small that the compiler indexes it with 32 bits. */
 static bool is_short(const ir_program *p, const ir_buffer *from) {
   const int64_t most = INT32_MAX / 2, first = p->tree->workload->tensors[from->tensor].extent[0];
   return first <= most / cu_dense_step(p, from, 0);
@@ -162,7 +162,7 @@ bool cu_is_together(const ir_program *p, const ir_stmt *s) {
   for (int i = sum->n - 1; i >= 0 && together; inner *= sum->length[i--])
     together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner &&
                sum->at[i] != cu_stack(to)->at[0];
-  /* a window as wide as its image reaches beyond it */
+  /* a window as wide as its image crosses its borders */
   const tf_tensor *z = from->role == IR_ARGUMENT ? &p->tree->workload->tensors[from->tensor] : NULL;
   for (int r = 0; z && r < z->rank; r++)
     together = together && !z->pad[r];
@@ -170,7 +170,7 @@ bool cu_is_together(const ir_program *p, const ir_stmt *s) {
 }
 
 int64_t cu_sharers(const ir_program *p, const ir_stmt *s) {
-  enum { SECTOR = 2 }; /* pieces that memory delivers together */
+  enum { SECTOR = 2 }; /* pieces in a memory transaction */
   const cu_tile t = cu_tile_of(&p->buffers[s->copy.to]);
   const int64_t all = CU_WARPS * CU_LANES;
   int64_t rows = CU_LANES;
@@ -185,8 +185,8 @@ int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
   return up(t.pieces, sharers) * up(t.rows * sharers, (int64_t)CU_WARPS * CU_LANES);
 }
 
-/* A tile's pieces of 16 bytes, one a thread at a time, for full tiles and others; other copies go
- * by elements, in loops. */
+/* A tile's pieces of 16 bytes, one for each thread at a time, for full tiles and partial ones;
+ * other copies loop over elements. */
 static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const ir_buffer *to = &p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) {
@@ -194,11 +194,11 @@ static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
     return;
   }
   const cu_tile t = cu_tile_of(to);
-  if (to->type != p->buffers[s->copy.from].type) return; /* by registers */
-  enum { WORDS = 2 * 4 };                                /* where rows do not begin on 16 bytes */
+  if (to->type != p->buffers[s->copy.from].type) return; /* through registers */
+  enum { WORDS = 2 * 4 }; /* if rows do not begin at multiples of 16 bytes */
   if (cu_is_together(p, s)) n->copied += (cu_row_begins(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
-    return; /* put together an element at a time */
+    return; /* gathered element by element */
   const bool twice =
       !cu_stack(to) && cu_is_by_rows(&t) && cu_lengths_of(p, s, &t) == (CU_FULL | CU_SOME);
   n->copied += up(t.rows * t.pieces, (int64_t)CU_WARPS * CU_LANES) * ((twice ? 2 : 1) + WORDS);
@@ -219,40 +219,39 @@ cu_counts cu_count(const ir_program *p, const ir_stmt *part) {
   return n;
 }
 
-/* ---- registers ----------------------------------------------------------------------------------
- * At
- * each statement the fragments that are live there, the operands that are in flight, and addresses;
- * the most of all. Each figure follows from how the kernel is printed.  No compiler is asked: it
- * would take seconds for each of hundreds of mappings, and a command gives the same kernel where
- * there is none. */
+/* Registers: the maximum, over all statements, of the fragments that are live, the operands in
+ * flight, and addresses. Each figure follows from how the kernel is printed. No compiler is asked:
+ * that would take seconds for each of hundreds of mappings, and results must not depend on whether
+ * there is one. */
 
 enum {
-  /* Of any thread: warp, lane and block (4), where shared memory and the tile at hand begin (2), a
-   * loop's step and end, of 64 bits each, and six for what is worked out. */
+  /* Of every thread: warp, lane and block (4), the addresses of shared memory and of the current
+   * tile (2), a loop's step and end, of 64 bits each, and six temporaries. */
   THREAD = 16,
-  /* An array in global memory: its address and that of the row at hand, of 64 bits each. */
+  /* An array in global memory: its address and that of the current row, of 64 bits each. */
   ARRAY = 4,
-  /* A range that may end early: its end and what is compared with it, of 64 bits each. */
+  /* A range that may end early: its end and the value compared with it, of 64 bits each. */
   ENDS = 4,
-  /* A dim of what is not contiguous: its place, of 64 bits, and its length, which is divided by. */
+  /* A dim of points that are not contiguous: its coordinate, of 64 bits, and its length, by which
+   * numbers are divided. */
   PLACE = 3,
-  /* Loads on their way to registers at most: nvcc unrolls a loop of unknown length by four, and a
-   * thread's points are 32 at most; later ones wait until a register is free. */
+  /* Loads in flight at most: the compiler unrolls a loop of unknown length by four, and a thread
+   * has 32 points at most; later loads wait for a free register. */
   FLIGHT = 32,
-  /* What an instruction makes of float8, before it is added to the sums. */
+  /* The result of an instruction for float8, before it is added to the sums. */
   PART = 4,
-  /* A register of four bytes that do not stand side by side: each has one while it comes. */
+  /* A register of four bytes that are not adjacent: each byte has a register while it is loaded. */
   APART = 4,
-  /* A tile that comes while others are multiplied: where it comes from, how far on the next step's
-   * is and the row's end, of 64 bits each; where it goes. */
+  /* A tile that is copied while others are multiplied: its source, the distance to the next step's
+   * and the row's end, of 64 bits each; its destination. */
   TILE = 7,
-  /* Of stacked rows each piece of a thread stands where its pixel does: an address. */
+  /* For stacked rows: the address of each piece of a thread, as pixels are not equidistant. */
   PIXEL = 2,
-  /* Two rows of a fragment go to memory, or come from it, at a time: each has an address. */
+  /* Two rows of a fragment are stored, or loaded, at a time: each has an address. */
   ROWS = 4,
 };
 
-/* The statements of a part that compute or copy, in order, and its loops as runs of them. */
+/* The statements of a part that compute or copy, in order, and its loops as ranges of them. */
 typedef struct {
   int first, last;
 } run;
@@ -261,7 +260,7 @@ typedef struct {
   int n, n_loops;
   const ir_stmt **leaf; /* [n] */
   bool *region;         /* [n] it stands in a region */
-  double *live;         /* [n] numbers of fragments in a lane */
+  double *live;         /* [n] registers of live fragments */
   run *loop;            /* [n_loops] */
 } lane;
 
@@ -300,7 +299,7 @@ static bool open_lane(lane *t, const ir_program *p, const ir_stmt *part) {
   return true;
 }
 
-/* The first and the last statement that touch each buffer; {-1, -1}: none. */
+/* The first and the last statement that access each buffer; {-1, -1}: none. */
 static run *find_touches(const lane *t) {
   run *is = TF_ARRAY(t->p->arena, run, (size_t)t->p->n_buffers + 1);
   for (int b = 0; is && b < t->p->n_buffers; b++)
@@ -316,8 +315,8 @@ static run *find_touches(const lane *t) {
   return is;
 }
 
-/* A fragment is live from the first statement that touches it to the last; in all of a loop that it
- * outlives. */
+/* A fragment is live from the first statement that accesses it to the last; throughout a loop that
+ * it outlives. */
 static bool find_live(lane *t) {
   const run *touches = find_touches(t);
   for (int b = 0; touches && b < t->p->n_buffers; b++) {
@@ -351,11 +350,12 @@ static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
                                      : t->p->buffer_of[op_of(t, s)->reads[read].tensor]];
 }
 
-/* An operand's registers in a step of the sum, `each` for sixteen rows or columns, and where the
- * lane's pieces of those stand: the next step's come into registers of those that are done with. */
+/* Registers of an operand in a step of the sum, `each` for sixteen rows or columns, and the
+ * addresses of the lane's pieces: loads of the next step reuse registers that are no longer
+ * needed. */
 static double operand(const lane *t, const ir_stmt *s, int read, double sides, double each) {
   const ir_buffer *b = from(t, s, read);
-  if (b->space == CU_FRAGMENT) return 0; /* its rows are live anyway */
+  if (b->space == CU_FRAGMENT) return 0; /* its rows are counted as live */
   if (cu_is_loaded(t->p, s, read)) return sides * (each + 1);
   const double apart = cu_mma_for(t->p, op_of(t, s))->kernel.group == 4 ? APART : 1;
   return sides * (each * apart + (b->space == CU_SHARED ? 1 : ROWS));
@@ -371,7 +371,7 @@ static double of_product(const lane *t, const ir_stmt *s) {
          fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
 }
 
-/* Operands that are in global memory. */
+/* The number of operands in global memory. */
 static int arrays_of(const lane *t, const ir_stmt *s) {
   int n = 0;
   for (int i = 0; s->kind == IR_NEST && i < op_of(t, s)->n_reads; i++) {
@@ -388,13 +388,13 @@ static int uneven(const lane *t, const ir_stmt *s) {
   return n;
 }
 
-/* A region's map, or save: what it reads of memory is on its way for all of a row. */
+/* A map or a SAVE of a region: loads from memory are in flight for a whole row. */
 static double of_map(const lane *t, const ir_stmt *s) {
   const int arrays = arrays_of(t, s) + (s->kind == IR_SAVE);
   return (ARRAY + ROWS) * arrays + ENDS * uneven(t, s);
 }
 
-/* Dims of the output, two short ones, that nvcc unrolls loops over. */
+/* The output's dims, two short ones, whose loops the compiler unrolls. */
 typedef struct {
   int n, dim[2];
 } unrolled;
@@ -419,7 +419,7 @@ static bool reads_dim(const lane *t, const ir_stmt *s, int read, int dim) {
   return any;
 }
 
-/* Points of a thread; of a read's elements those that differ. */
+/* Points of a thread; of a read, the different elements. */
 static double points_of(const lane *t, const ir_stmt *s, int read) {
   const unrolled u = unrolled_of(t, s);
   double all = 1;
@@ -428,8 +428,7 @@ static double points_of(const lane *t, const ir_stmt *s, int read) {
   return all;
 }
 
-/* A sum of a thread's own: its points, and what four steps of its last dim, which are unrolled,
- * bring. */
+/* A thread's own sum: its points, and loads of four steps of its last dim, which are unrolled. */
 static double of_sum(const lane *t, const ir_stmt *s) {
   enum { UNROLLED = 4 };
   const tf_op *op = op_of(t, s);
@@ -445,8 +444,8 @@ static double of_sum(const lane *t, const ir_stmt *s) {
          ENDS * uneven(t, s);
 }
 
-/* What neither sums nor is in a region; results in parts are loaded side by side, with their maxima
- * where they have. */
+/* Statements that neither sum nor are in a region; partial results are loaded side by side, with
+ * their maxima if they have any. */
 static double of_points(const lane *t, const ir_stmt *s) {
   const double here =
       fmin(points_of(t, s, -1), FLIGHT) + ARRAY * (1 + arrays_of(t, s)) + ENDS * uneven(t, s);
@@ -454,19 +453,19 @@ static double of_points(const lane *t, const ir_stmt *s) {
   return here + fmin((double)s->merge.parts, FLIGHT) * (s->merge.before >= 0 ? 2 : 1);
 }
 
-/* Whether a tile is put together element by element, by threads that wait for each. */
+/* Whether a tile is gathered element by element, and threads wait for each. */
 static bool is_put_together(const ir_buffer *to) {
   return cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1);
 }
 
-/* Pieces of a tile that a thread brings. */
+/* Pieces of a tile that each thread copies. */
 static int64_t turns_of(const ir_buffer *to) {
   const cu_tile tile = cu_tile_of(to);
   return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
 }
 
-/* A copy element by element: all places of an element, and those of a piece on their way; one of
- * pieces is beside others' products (of_tiles). */
+/* A copy element by element: the coordinates of an element, and a piece's elements in flight;
+ * copies of whole pieces overlap with products (of_tiles). */
 static double of_copy(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
@@ -491,8 +490,8 @@ static double of_leaf(const lane *t, int i) {
   return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
 }
 
-/* Where each tile's pieces come from and go to, beside products: the same in all steps of a loop.
- */
+/* Sources and destinations of each tile's pieces, beside products; they are the same in all steps
+ * of a loop. */
 static double of_tiles(const lane *t) {
   double all = 0;
   for (int b = 0; b < t->p->n_buffers; b++) {
@@ -501,16 +500,15 @@ static double of_tiles(const lane *t) {
     for (int i = 0; i < t->n; i++)
       is |= t->leaf[i]->kind == IR_COPY && t->leaf[i]->copy.to == b && cu_is_matrix(to);
     if (is && cu_across(to))
-      all += ARRAY + PIXEL; /* where a row is, and which of its places are inside */
+      all += ARRAY + PIXEL; /* a row's address, and which of its positions are inside */
     if (is && !cu_across(to))
       all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
   }
   return all;
 }
 
-/* Of warpgroups: what a multiprocessor has, shared out among all threads of a block, in eights
- * (setmaxnreg moves it).
- */
+/* Warpgroups: the registers of a multiprocessor, divided evenly among all threads of a block, in
+ * multiples of eight (setmaxnreg redistributes them). */
 static double of_groups(const ir_program *p, const ir_stmt *part) {
   const double threads = (cu_groups_of(part) + 1) * CU_GROUP_WARPS * CU_LANES;
   return floor(p->tree->arch->multiprocessor.registers / threads / 8) * 8;

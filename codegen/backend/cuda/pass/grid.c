@@ -2,7 +2,7 @@
  * one loop; otherwise tiles of an output; otherwise a single block. */
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* The loop of the tree that an IR_FOR stems from; -1: none. */
+/* The tree's loop of an IR_FOR; -1: none. */
 static int loop_of(const lowering *w, const ir_stmt *s) {
   for (int l = 0; s->kind == IR_FOR && l < w->plan->n_loops; l++)
     if (w->var_of[l] == s->loop.var) return l;
@@ -14,14 +14,13 @@ static bool can_spread(const lowering *w, const ir_stmt *s) {
   return l >= 0 && lower_independent(w, w->plan->loops[l].node, l);
 }
 
-/* The step of a loop, of `trip` steps, within the block's number; `inner`: steps of the loops
- * inside it. */
+/* The step of a loop within the block's number; `inner`: steps of the loops inside it. */
 static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
   ir_atom step = inner == 1 ? block : lower_divmod(w, "block", IR_DIV, block, inner);
   return outermost ? step : lower_divmod(w, "block", IR_MOD, step, trip);
 }
 
-/* The dim of rows of the first product below; -1: none. */
+/* The dim of rows of the first product in the body; -1: none. */
 static int rows_below(const lowering *w, const ir_body *b) {
   cu_matrices t;
   int dim = -1;
@@ -32,8 +31,8 @@ static int rows_below(const lowering *w, const ir_body *b) {
   return dim;
 }
 
-/* The innermost loop over rows, whose steps neighbours among blocks are, if they may form clusters:
- * these have columns in common.  -1: none. */
+/* If blocks may form clusters: the innermost loop over rows, whose steps become neighbouring
+ * blocks, as these share columns. -1: none. */
 static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   const int home = cu_home(w->plan->arch);
   if (n < 1 || !cu_may_group(w->p) || !home || !w->plan->arch->memories[home].multicast) return -1;
@@ -44,15 +43,15 @@ static int rows_loop(const lowering *w, ir_stmt *const *chain, int n) {
   return found;
 }
 
-/* Loops that blocks are the steps of, and how many blocks a step of each is. */
+/* Loops whose steps become blocks, and how many blocks a step of each spans. */
 enum { MOST_LOOPS = 64, MOST_DEALT = 1 << 16 };
 typedef struct {
   int n;
   ir_stmt *loop[MOST_LOOPS];
-  int64_t stride[MOST_LOOPS], whole; /* whole: blocks */
+  int64_t stride[MOST_LOOPS], whole; /* whole: number of blocks */
 } nest;
 
-/* Strides from the innermost loop of the last class on. */
+/* Sets strides, from the innermost loop of the last class on. */
 static void order(nest *t, const int *class, int n_classes) {
   int64_t each = 1;
   for (int k = n_classes - 1; k >= 0; k--)
@@ -60,7 +59,7 @@ static void order(nest *t, const int *class, int n_classes) {
       if (class[i] == k) t->stride[i] = each, each *= t->loop[i]->loop.trip;
 }
 
-/* Which of the blocks' ranges of rows is a block's. */
+/* The range of rows that a block has. */
 static int64_t rows_of(const nest *t, int dim, int64_t block) {
   int64_t r = 0;
   for (int i = 0; i < t->n; i++)
@@ -69,8 +68,8 @@ static int64_t rows_of(const nest *t, int dim, int64_t block) {
   return r;
 }
 
-/* The longest queue over the mean one where blocks are dealt to multiprocessors, the last first, to
- * and fro (group_kernel.c); work: of a block of each range of rows. */
+/* The longest queue, relative to the mean, where blocks are dealt to multiprocessors in alternating
+ * order, from the last one (group_kernel.c); work: of a block of each range of rows. */
 static double unevenness(const nest *t, int dim, const double *work, int64_t n_queues,
                          double *queue) {
   double most = 0, all = 0;
@@ -85,8 +84,8 @@ static double unevenness(const nest *t, int dim, const double *work, int64_t n_q
   return all > 0 ? most * (double)n_queues / all : 1;
 }
 
-/* What a block of each range of rows has to do, in keys: those that the mask leaves, and some for
- * its begin and end. */
+/* Work of a block for each range of rows, in keys: those that the mask leaves, plus some for its
+ * start and end. */
 static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
   enum { ENDS = 128 };
   int64_t n = 1;
@@ -100,9 +99,9 @@ static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
   return work;
 }
 
-/* Of blocks that a mask leaves more of or less: rows outside of as few of the other loops as leave
- * the deal even, since what is inside (the heads of attention) is at work at a time, and L2 has to
- * hold its keys.  False: no such blocks. */
+/* Orders blocks of unequal length because of a mask: rows are placed outside as few other loops as
+ * keep the queues even, since blocks of the loops inside (the heads of attention) run concurrently,
+ * and L2 has to hold their keys. False: blocks are equal. */
 static bool order_masked(const lowering *w, nest *t) {
   tf_mask m;
   if (!cu_may_group(w->p) || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
@@ -122,7 +121,7 @@ static bool order_masked(const lowering *w, nest *t) {
   return true;
 }
 
-/* Rows that clusters have columns in common of are neighbours. */
+/* Rows with columns in common, for clusters, become neighbours. */
 static void order_plain(const lowering *w, nest *t) {
   const int fast = rows_loop(w, t->loop, t->n);
   int class[MOST_LOOPS];
@@ -131,7 +130,7 @@ static void order_plain(const lowering *w, nest *t) {
   order(t, class, 2);
 }
 
-/* Nested loops whose steps are independent. */
+/* Merges nested loops whose steps are independent into one loop over blocks. */
 static void spread_loops(lowering *w, ir_stmt *s) {
   nest t = {.whole = 1};
   int64_t all = 1;
@@ -161,7 +160,7 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t piece = cu_block(w->p, s, k);
     trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
-    inner *= trip[k]; /* at most as many as points of the output */
+    inner *= trip[k]; /* at most as many as the output's points */
   }
   const ir_atom block = cu_open_for(w, IR_BLOCK, op->n_dims ? op->dims[0] : 0, inner, &mark);
   bool outermost = true;

@@ -1,7 +1,7 @@
-/* The mappings that a GPU's blocks take, every trip count set: what the planner ranks where no
- * mapping is given.  Ops go in groups, each a loop over blocks of what its outputs have in common,
- * with what is made in between in the memory of a block; keys of a softmax are streamed.  A form is
- * a way to cut the ops into groups, and sizes of a block. */
+/* Mappings for a GPU's blocks, with all trip counts: the planner ranks them where none is given.
+ * Ops are fused into groups; each is a loop over blocks of the dims that its outputs share, with
+ * intermediates in a block's memory; keys of a softmax are streamed. A form is a way to cut ops
+ * into groups, with sizes of blocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "codegen/backend/cuda/pass/pass.h"
 #include "model/tree/build.h"
 
-/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its
- * units take at a time. */
+/* Limits of ops, products that may begin a group, dims and memories; of a sum, the pieces that a
+ * block and its units process at a time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
 /* Rows and columns of a block, keys of a step; box: rows are points of several dims together;
- * whole: blocks have all of their rows and columns, and the last ones what is left.  Where walking
- * a mapping takes long, no more than the first few are tried.  Rows of three warpgroups (192) are
- * for some groups alone (may_have). */
+ * whole: blocks have exactly these rows and columns, and the last ones the remainder. If evaluating
+ * a mapping takes long, only the first few sizes are tried. Rows of three warpgroups (192) suit
+ * some groups only (may_have). */
 typedef struct {
   int64_t rows, columns, keys;
   bool box, whole;
@@ -38,10 +38,10 @@ static size size_at(int i, bool whole) {
   s.whole = whole;
   return s;
 }
-/* How many blocks share a sum (split.c), where there would be fewer blocks than multiprocessors,
- * and then are twice as many at most; pieces of SUM, or steps of keys, that each has at least. Keys
- * of so few rows that one warp has them all are shared by as many as FEW_SHARES blocks where there
- * are more, too: then all warps have some (region.c). */
+/* Numbers of blocks that share a sum (split.c), if there would be fewer blocks than
+ * multiprocessors; then at most twice as many, each with at least LEAST_PIECES pieces of SUM, or
+ * steps of keys. Keys of so few rows that one warp has all of them are shared by up to FEW_SHARES
+ * blocks in any case, so that all warps have some (region.c). */
 static const int64_t shares[] = {2, 3, 4, 6, 8, 11, 12, 16, 32};
 enum {
   N_SHARES = sizeof shares / sizeof *shares,
@@ -54,19 +54,19 @@ enum {
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  int home; /* the first memory whose instances work apart: that of a block */
+  int home; /* the outermost memory that each block has for itself */
   size size;
-  int64_t shares;         /* parts of the last group's sums; 1: they are not split */
-  int n, group[MOST_OPS]; /* of the i-th op in the order in which they are done */
-  int64_t *block;        /* [dims] of the group at hand: how much of it a block has; 0: all of it */
-  int row, column, keys; /* its dims; -1: none */
-  bool windows;          /* some op reads windows */
+  int64_t shares;         /* blocks that share each sum of the last group; 1: sums are not split */
+  int n, group[MOST_OPS]; /* groups; of the i-th op, in the order of execution, its group */
+  int64_t *block;         /* [dims] of the current group: elements of the dim in a block; 0: all */
+  int row, column, keys;  /* of the current group; -1: none */
+  bool windows;           /* some op reads windows */
   tf_build *out;
 } former;
 
 static const tf_op *op_at(const former *f, int i) { return &f->wl->ops[f->wl->topo[i]]; }
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- properties of ops ---------------------------------------------------------------------- */
 
 static bool has_output(const tf_op *op, int dim) {
   bool has = false;
@@ -79,7 +79,7 @@ static bool reads_dim(const former *f, const tf_ref *ref, int dim) {
   return cu_box_moves(f->wl, ref, dim);
 }
 
-/* Whether the op reads a window of something; made: of what another op makes. */
+/* Whether the op reads a window of a tensor; made: of an intermediate only. */
 static bool has_window(const former *f, const tf_op *op, bool made) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
@@ -88,7 +88,7 @@ static bool has_window(const former *f, const tf_op *op, bool made) {
   return any;
 }
 
-/* The longest of the op's outer dims that is the one operand's alone; -1: none. */
+/* The longest of the op's output dims that only the one operand has; -1: none. */
 static int longest_of(const former *f, const tf_op *op, int read) {
   int best = -1;
   for (int k = 0; op->n_reads == 2 && k < op->n_out_dims; k++) {
@@ -100,13 +100,13 @@ static int longest_of(const former *f, const tf_op *op, int read) {
   return best < 0 ? -1 : op->dims[best];
 }
 
-/* A product with rows or columns; of windows, with both. */
+/* A product with rows or columns; of windows: with both. */
 static bool is_matrix(const former *f, const tf_op *op) {
   const bool row = longest_of(f, op, 0) >= 0, column = longest_of(f, op, 1) >= 0;
   return ir_is_product(op) && (has_window(f, op, false) ? row && column : row || column);
 }
 
-/* The op that makes the tensor stands in the group. */
+/* Whether the tensor's producer is in the group. */
 static bool is_made_in(const former *f, int z, int group) {
   bool made = false;
   for (int i = 0; i < f->n; i++)
@@ -130,7 +130,8 @@ static int ops_of(const former *f, int group) {
   return n;
 }
 
-/* Whether every dim that blocks share out moves the read: no two blocks read the same of it. */
+/* Whether all dims that are spread over blocks move the read, so that no two blocks read the same
+ * elements. */
 static bool is_apart(const former *f, const tf_ref *ref) {
   bool apart = f->wl->tensors[ref->tensor].producer < 0 && !cu_box_is_window(f->wl, ref);
   for (int d = 0; d < f->wl->n_dims; d++)
@@ -138,7 +139,7 @@ static bool is_apart(const former *f, const tf_ref *ref) {
   return apart;
 }
 
-/* Words that an op makes, or (ref) reads, in one of count[d] steps of each dim. */
+/* Words that an op writes or (ref) reads in a box with count[d] elements along each dim. */
 static double words_of(const former *f, const tf_op *op, const tf_ref *ref, const int64_t *count) {
   int64_t length[MOST_DIMS];
   double words = 1;
@@ -155,8 +156,8 @@ static double words_of(const former *f, const tf_op *op, const tf_ref *ref, cons
   return words;
 }
 
-/* Whether a memory outside of blocks holds what all blocks at a time touch, count[d] times as many
- * of dim d in turn. */
+/* Whether some memory outside of blocks holds what all concurrent blocks access, while these have
+ * count[d] steps of dim d in turn. */
 static bool holds(const former *f, int group, const int64_t *count) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   double words = 0;
@@ -173,9 +174,9 @@ static bool holds(const former *f, int group, const int64_t *count) {
   return room <= 0 || words <= (double)room;
 }
 
-/* What one block reads alone passes the memories outside of blocks by; or (`all`) whatever it
- * reads: blocks that run side by side read the same of it at about the same time, and no memory has
- * to hold the whole of it. */
+/* What only one block reads bypasses the memories outside of blocks. `all`: whatever a block reads
+ * does, as concurrent blocks read the same elements at about the same time, so that no memory has
+ * to hold the whole. */
 static void bypass(const former *f, int group, bool all) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   for (int i = 0; i < f->n && done && f->home > 1; i++)
@@ -189,14 +190,14 @@ static void bypass(const former *f, int group, bool all) {
   free(done);
 }
 
-/* ---- a group -------------------------------------------------------------------------------- */
+/* ---- a group of ops ------------------------------------------------------------------------- */
 
-/* What the ops of a group do along a dim. */
+/* How the ops of a group use a dim. */
 typedef struct {
-  bool most;   /* a maximum that stays in the group reduces it */
-  int sums;    /* so many sums reduce it */
-  bool leaves; /* an output that leaves has it */
-  bool beside; /* an output does not have it, and is no sum of it that leaves */
+  bool most;   /* a maximum reduces it, and stays in the group */
+  int sums;    /* number of sums that reduce it */
+  bool leaves; /* it is a dim of an output that leaves the group */
+  bool beside; /* it is no dim of some other output, which is not a sum over it that leaves */
 } along;
 
 static along along_of(const former *f, int group, int d) {
@@ -214,23 +215,23 @@ static along along_of(const former *f, int group, int d) {
   return is;
 }
 
-/* Whether the steps of a dim that no output of the group has that leaves can be done one after the
- * other: a maximum reduces it (attention: what reduces it is streamed), or the group's last sum
- * alone does (a chain of products). */
+/* Whether the steps of a dim, which no output that leaves the group has, can run one after the
+ * other: a maximum reduces it (attention streams such a dim), or the group's last sum alone does (a
+ * chain of products). */
 static bool is_in_steps(const former *f, int group, int d) {
   const along is = along_of(f, group, d);
   return is.sums && !is.leaves && (is.most || (is.sums == 1 && !is.beside && ops_of(f, group) > 1));
 }
 
-/* The first such dim; -1. */
+/* The first such dim; -1: none. */
 static int keys_of(const former *f, int group) {
   for (int d = 0; d < f->wl->n_dims; d++)
     if (is_in_steps(f, group, d)) return d;
   return -1;
 }
 
-/* How much of a dim blocks of that size have: they are alike, if no more than twice as many need
- * be. */
+/* The length of equal blocks of a dim, at most `most`, unless that takes more than twice as many
+ * blocks as necessary. */
 static int64_t even(int64_t extent, int64_t most) {
   const int64_t least = (extent + most - 1) / most;
   for (int64_t n = least; n <= 2 * least && n <= extent; n++)
@@ -238,19 +239,19 @@ static int64_t even(int64_t extent, int64_t most) {
   return most;
 }
 
-/* As many boxes of `most` at most as there must be, of even length. */
+/* The length of equal blocks, at most `most`, if there are as few as possible. */
 static int64_t even_up(int64_t extent, int64_t most) {
   const int64_t n = (extent + most - 1) / most;
   return (extent + n - 1) / n;
 }
 
-/* The same of rows or columns: of the size at hand. */
+/* The length of a block of rows or columns, of the current size. */
 static int64_t block_of(const former *f, int64_t extent, int64_t most) {
   return f->size.whole && most < extent ? most : even(extent, most);
 }
 
-/* Words of a block's row of what the op makes, or (ref) reads: dims that blocks share out have one
- * setting. */
+/* Words of a block's row that the op writes or (ref) reads: dims that blocks split have one
+ * element. */
 static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
   double words = 1;
   for (int d = 0; d < f->wl->n_dims; d++)
@@ -259,8 +260,8 @@ static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
   return words;
 }
 
-/* Rows that the memory of a block holds of what stays in the group (as much of it as float32 as
- * space.c places there), and beside it of all that one op touches; at least one. */
+/* Rows for which a block's memory can hold the intermediates of the group (as float32, if space.c
+ * places them there) and, beside these, what any single op accesses; at least one. */
 static int64_t rows_that_fit(const former *f, int group) {
   double stays = 0, beside = 0;
   for (int i = 0; i < f->n; i++) {
@@ -279,8 +280,8 @@ static int64_t rows_that_fit(const former *f, int group) {
   return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
 }
 
-/* The only product of the group, if its rows can be a box: all ops have their dims, and there is no
- * stream. */
+/* The group's only product, if its rows can be a box: all ops have their dims, and nothing is
+ * streamed; NULL otherwise. */
 static const tf_op *boxed_of(const former *f, int group, cu_box *b) {
   const tf_op *op = NULL;
   for (int i = 0; i < f->n; i++)
@@ -309,9 +310,9 @@ static void find_box(former *f, const tf_op *op, cu_box *b) {
   f->keys = -1;
 }
 
-/* Takes rows of a group without a product along all of an output's dims but the last, inner ones
- * first: maps of images have few of the first alone.  How many there are along the longest, which
- * is the row. */
+/* Distributes the rows of a group without a product over all of an output's dims but the last,
+ * inner dims first, as maps of images have a short first dim. Returns the length along the longest
+ * dim, which becomes the row. */
 static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   int64_t longest = 1;
   for (int k = op->n_out_dims - 2; k >= 0; k--) {
@@ -324,14 +325,15 @@ static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   return longest;
 }
 
-/* The group's depthwise convolution; NULL: it has none. */
+/* The group's depthwise convolution; NULL: none. */
 static const tf_op *depthwise_of(const former *f, int group, cu_depthwise *t) {
   for (int i = 0; i < f->n; i++)
     if (f->group[i] == group && cu_depthwise_find(f->wl, op_at(f, i), t)) return op_at(f, i);
   return NULL;
 }
 
-/* What a block's threads have of one at a time (shape.c): a row of pixels for each warp. */
+/* The part of it that a block's threads process at a time (shape.c): a row of pixels for each
+ * warp. */
 static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
@@ -344,7 +346,7 @@ static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
   f->keys = -1;
 }
 
-/* Sets how much a block has of each dim; false: its ops have none in common. */
+/* Sets the length of each dim in a block; false: the ops have no dim in common. */
 static bool find_blocks(former *f, int group) {
   bool any = false;
   cu_box box;
@@ -367,7 +369,7 @@ static bool find_blocks(former *f, int group) {
     find_box(f, boxed, &box);
     return any;
   }
-  for (int i = f->n - 1; i >= 0; i--) /* the first product says which are rows */
+  for (int i = f->n - 1; i >= 0; i--) /* the first product determines the rows */
     if (f->group[i] == group && is_matrix(f, op_at(f, i))) {
       const int b = longest_of(f, op_at(f, i), 1), a = longest_of(f, op_at(f, i), 0);
       const bool turned = a >= 0 && a == op_at(f, i)->dims[op_at(f, i)->n_out_dims - 1];
@@ -410,14 +412,14 @@ static int64_t divisor(int64_t n, int64_t most) {
   return best;
 }
 
-/* Blocks of the group along a dim, if sums are not split. */
+/* Blocks of the group along a dim, without splitting sums. */
 static int64_t count_of(const former *f, int d) {
   return f->block[d] && d != f->keys ? parts(f->wl->dims[d].extent, length_of(f, d)) : 1;
 }
 
 static bool has_streams(const former *f) { return f->keys >= 0 && f->block[f->keys]; }
 
-/* The longest dim that the group, a product alone, sums over; -1: it is none. */
+/* The longest reduced dim of a group that is a single product; -1: the group is not. */
 static int sum_of(const former *f, int group) {
   int best = -1;
   for (int i = 0; i < f->n; i++) {
@@ -429,8 +431,8 @@ static int sum_of(const former *f, int group) {
   return ops_of(f, group) == 1 ? best : -1;
 }
 
-/* Steps of the group's only product over what it sums besides; at least 1, and no more than need be
- * told apart. */
+/* Steps of the group's only product over its other reduced dims; at least 1, and no more than
+ * matter. */
 static int64_t steps_beside(const former *f, int group, int sum) {
   int64_t steps = 1;
   for (int i = 0; i < f->n; i++)
@@ -440,8 +442,8 @@ static int64_t steps_beside(const former *f, int group, int sum) {
   return steps;
 }
 
-/* Whether so many blocks may share each sum of the group: its keys, or what it sums over, divide by
- * them. */
+/* Whether n blocks may share each sum of the group: they divide its keys, or the reduced dim,
+ * evenly. */
 static bool may_share(former *f, int group, size of, int64_t n) {
   const tf_memory *home = &f->arch->memories[f->home];
   int64_t blocks = 1, all = home->mesh[0] * home->mesh[1];
@@ -449,12 +451,13 @@ static bool may_share(former *f, int group, size of, int64_t n) {
   if (!find_blocks(f, group)) return false;
   for (int d = 0; d < f->wl->n_dims; d++)
     if (__builtin_mul_overflow(blocks, count_of(f, d), &blocks)) return false;
-  const bool few =
-      has_streams(f) && (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* one warp's */
+  const bool few = has_streams(f) &&
+                   (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* those of one warp */
   if (few ? n > FEW_SHARES && blocks >= all : blocks >= all) return false;
   if (blocks * n > (few ? MANY_WAVES : MOST_WAVES) * all) return false;
   const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
-  /* loads hide behind loads of other multiprocessors: not so few if twice as many find one each */
+  /* prefers twice as many blocks, if each still finds a multiprocessor: their loads hide each
+   * other's latency */
   const bool more = steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES &&
                     2 * n <= shares[N_SHARES - 1] && blocks * 2 * n <= all;
   if (steps) return steps % n == 0 && steps / n >= LEAST_PIECES && !more;
@@ -465,26 +468,25 @@ static bool may_share(former *f, int group, size of, int64_t n) {
          (n <= home->mesh[0] || n <= home->mesh[1]);
 }
 
-/* Which of the memory's two axes has the parts of a sum: the smaller that is large enough; -1: they
- * are keys'. */
+/* The axis of the memory's mesh along which the parts of a sum lie: the shorter one that is long
+ * enough; -1: the parts are of keys. */
 static int axis_of_shares(const former *f) {
   const int64_t *mesh = f->arch->memories[f->home].mesh;
   if (f->shares == 1 || has_streams(f)) return -1;
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
 
-/* Blocks of a dim that go side by side along an axis that has `room`.  Where the last has less than
- * the others all go beside each other or none do, as a loop within a loop might have none; of three
- * warpgroups' rows none. */
+/* Blocks of a dim along an axis that has `room` instances. If the last block is shorter, all blocks
+ * of the dim are spatial or none are, as the loop inside might be empty otherwise; with rows of
+ * three warpgroups none are. */
 static int64_t beside(const former *f, int d, const int64_t *count, int64_t room) {
   if (!f->block[d] || f->wl->dims[d].extent % f->block[d] == 0) return divisor(count[d], room);
   const bool three = d == f->row && f->size.rows > CU_GROUP_ROWS;
   return !three && count[d] <= room ? count[d] : 1;
 }
 
-/* The dim of which most blocks, at most `room`, go side by side along an axis; of two that are
- * alike the one that the other axis has not: what runs at a time then shares rows and columns
- * alike.  -1: there is none. */
+/* The dim with most blocks, at most `room`, along an axis; of two alike the one that the other axis
+ * does not have, so that concurrent blocks share both rows and columns. -1: none. */
 static int longest_to_spread(const former *f, const int64_t *count, int64_t room,
                              const int64_t *other) {
   int best = -1;
@@ -495,8 +497,8 @@ static int longest_to_spread(const former *f, const int64_t *count, int64_t room
   return best;
 }
 
-/* Loops over blocks: instances of the memory as far as counts divide, the longest dims first; the
- * rest in turn. */
+/* Loops over blocks: spatial ones as far as counts divide, the longest dims first; the rest is
+ * temporal. */
 static int tiles_above(former *f, int group, int parent) {
   int64_t count[MOST_DIMS], spread[2][MOST_DIMS] = {{0}};
   const tf_memory *home = &f->arch->memories[f->home];
@@ -541,8 +543,8 @@ static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]
       mesh[0] = f->arch->units[u].mesh[0], mesh[1] = f->arch->units[u].mesh[1];
 }
 
-/* Loops over instances or units at a level: rows over memories, rows and columns over units.  Takes
- * from `left`. */
+/* Loops over instances or units at a level: rows over memories, rows and columns over units.
+ * Divides `left` accordingly. */
 static void units_at(const former *f, const tf_op *op, int level, int64_t *left, tf_loop unit[2]) {
   const int last = op->n_out_dims ? op->dims[op->n_out_dims - 1] : -1;
   const int row = f->row >= 0 && has_output(op, f->row) ? f->row : last;
@@ -558,15 +560,15 @@ static void units_at(const former *f, const tf_op *op, int level, int64_t *left,
   }
 }
 
-/* What of n of a dim comes to the units at a time.  Pieces of keys are alike: a last one would
- * reach into the next step's, which no op of this step makes. */
+/* The piece of n elements of a dim that units process at a time. Pieces of keys are equal: a ragged
+ * last one would reach into the next step's. */
 static int64_t piece_of(const former *f, int d, int64_t n) {
   if (f->block[d] && d == f->keys) return divisor(n, REG_SUM);
   return n < REG_SUM ? n : REG_SUM;
 }
 
-/* What is left at a level of the op's k-th dim: a product's sums in pieces, its output close to the
- * units. */
+/* What remains at a level of the op's k-th dim: a product's sum goes in pieces, its output lies
+ * next to the units. */
 static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
   const int inmost = f->arch->n_memories - 1;
   const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : piece_of(f, op->dims[k], n);
@@ -575,8 +577,8 @@ static int64_t left_at(const former *f, const tf_op *op, int k, int level, const
   return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
 }
 
-/* Along which of its reduced dims a product multiplies at a time: keys, if it has them; else the
- * longest, before others one along which an operand's neighbours stand; -1: it is no product. */
+/* The reduced dim along which a product multiplies: keys, if it has them; else the longest,
+ * preferably one along which an operand is contiguous; -1: the op is no product. */
 static int along_which(const former *f, const tf_op *op) {
   int best = -1;
   int64_t most = 0;
@@ -595,8 +597,8 @@ static int along_which(const former *f, const tf_op *op) {
   return best;
 }
 
-/* A product's sum is cut where it is long; over other dims than that it multiplies along, it goes
- * step by step. */
+/* Cuts a long sum of a product; reduced dims other than the one along which it multiplies become
+ * steps. */
 static void put_op(const former *f, int o, int parent) {
   const tf_op *op = &f->wl->ops[o];
   int64_t left[MOST_DIMS];
@@ -606,7 +608,7 @@ static void put_op(const former *f, int o, int parent) {
     left[op->dims[k]] = length_of(f, op->dims[k]);
   parent = tf_build_tile(f->out, parent, f->home - 1);
   if (sum >= 0 && f->row >= 0 &&
-      left[f->row] > CU_GROUP_ROWS) /* a warpgroup's rows at a time: no more have to be there */
+      left[f->row] > CU_GROUP_ROWS) /* only one warpgroup's rows at a time have to be present */
     put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = parts(left[f->row], 3);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];
@@ -627,7 +629,7 @@ static void put_op(const former *f, int o, int parent) {
   tf_build_op(f->out, parent, o);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- trees ---------------------------------------------------------------------------------- */
 
 static bool put_group(former *f, int group, int parent) {
   if (!find_blocks(f, group)) return false;
@@ -646,8 +648,8 @@ static bool put_group(former *f, int group, int parent) {
   return true;
 }
 
-/* The first op behind the last product that reduces: rows of what the product makes are normed,
- * which a block may not have as a whole.  The number of ops: there is none. */
+/* The first op after the last product that reduces, in a group of its own: it normalises rows of
+ * the product, of which a block may have a part only. The number of ops: none. */
 static int first_behind(const former *f) {
   int first = f->n;
   for (int i = f->n - 1; i >= 0 && !is_matrix(f, op_at(f, i)); i--)
@@ -655,9 +657,9 @@ static int first_behind(const former *f) {
   return first;
 }
 
-/* The ops in groups: a product that is not the first op begins one if its bit says so, and so does
- * what reduces behind the last; what reads a window of what another op makes always does.  The
- * number of bits. */
+/* Cuts the ops into groups: each product after the first op begins a group if its bit is set, and
+ * so does a reduction after the last product; a reader of a window of an intermediate always does.
+ * Returns the number of bits. */
 static int cut(former *f, unsigned cuts) {
   const int behind = first_behind(f);
   int n = 0, group = 0;
@@ -671,8 +673,8 @@ static int cut(former *f, unsigned cuts) {
   return n;
 }
 
-/* The tree, or NULL: it breaks a rule, or has blocks of nothing.  The first group's size, that of
- * all others; how many blocks share a sum of the last. */
+/* The tree, or NULL, if it violates a rule or a block is empty. Sizes of the first group's blocks,
+ * and of all others'; the number of blocks that share a sum of the last group. */
 static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   const int groups = f->group[f->n - 1] + 1;
   f->out = tf_build_new(f->arch, f->wl, NULL);
@@ -690,10 +692,10 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
   return NULL;
 }
 
-/* ---- which ---------------------------------------------------------------------------------- */
+/* ---- choice of sizes ------------------------------------------------------------------------ */
 
-/* Whether blocks of the group may be of the size at hand.  Those of three warpgroups are for steps
- * of keys whose exponentials take as long as their products: up to 64 columns of these. */
+/* Whether blocks of the group may have the current size. Those of three warpgroups are for steps of
+ * keys whose exponentials take as long as the products: up to 64 columns. */
 static bool may_have(former *f, int group) {
   if (f->size.rows <= CU_GROUP_ROWS) return true;
   bool narrow = has_streams(f) && along_of(f, group, f->keys).most;
@@ -706,8 +708,8 @@ static bool may_have(former *f, int group) {
   return narrow;
 }
 
-/* The sizes that differ for a group, whose dims may be shorter; their number.  anew: whether blocks
- * are others than without `whole`. */
+/* The different sizes for a group, whose dims may be shorter than these; returns how many. anew:
+ * whether the size differs from the one without `whole`. */
 static int sizes_of(former *f, int group, bool whole, size which[N_FORMS], bool anew[N_FORMS]) {
   int64_t seen[N_FORMS][MOST_DIMS] = {{0}}, plain[MOST_DIMS] = {0};
   cu_box box;
@@ -729,17 +731,16 @@ static int sizes_of(former *f, int group, bool whole, size which[N_FORMS], bool 
   return n;
 }
 
-/* The first group with a product; 0. */
+/* The first group with a product; 0 if there is none. */
 static int first_product(const former *f) {
   for (int i = 0; i < f->n; i++)
     if (is_matrix(f, op_at(f, i))) return f->group[i];
   return 0;
 }
 
-/* The k-th of the cut's with such blocks, or the next that can be built; NULL: *k is less by as
- * many as there are.  Of two groups all pairs of sizes are tried, of more those of the first with a
- * product for all; first without split sums.
- */
+/* The k-th tree of the cut with such blocks, or the next one that can be built; NULL: there are
+ * fewer, and *k decreases by their number. With two groups all pairs of sizes are tried; with more,
+ * those of the first one with a product, the same for all; without split sums first. */
 static tf_tree *of_blocks(former *f, bool whole, int *k) {
   const int groups = f->group[f->n - 1] + 1;
   size first[N_FORMS], other[N_FORMS];
@@ -766,9 +767,8 @@ static tf_tree *of_cut(former *f, int *k) {
   return t ? t : of_blocks(f, true, k);
 }
 
-/* Whether tensor cores multiply windows, if there are some, or tiles have them: others are
- * searched.
- */
+/* Whether tensor cores multiply all windows, if there are any, or a depthwise convolution reads
+ * from tiles; other workloads are left to the search. */
 static bool may_propose(const former *f) {
   cu_depthwise t;
   bool may = !f->windows;

@@ -2,8 +2,8 @@
 #include "codegen/backend/cuda/box/box.h"
 #include "codegen/backend/cuda/pass/region.h"
 
-/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by
- * read) and has so many settings at least; -1: none. */
+/* The longest dim, of positions from..to-1, with at least `least` settings that moves exactly the
+ * reads of `which` (bit by read); -1: none. */
 static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which,
                    int64_t least) {
   const tf_op *op = &p->tree->workload->ops[s->op];
@@ -24,8 +24,8 @@ int cu_from(const ir_program *p, const ir_stmt *s, int read) {
                       : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
 
-/* Where no dim is the rows' alone: one that moves their read, of which there is one setting here.
- * Decoding without a dim of queries has a head's row so. */
+/* If only one row exists: a dim that moves the rows' operand and has one setting here, as a head's
+ * row in decoding without a dim of queries. */
 static int single_row(const ir_program *p, const ir_stmt *s, int a) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   for (int k = 0; k < op->n_out_dims; k++)
@@ -34,7 +34,7 @@ static int single_row(const ir_program *p, const ir_stmt *s, int a) {
   return -1;
 }
 
-/* Columns are the output's innermost dim if that belongs to one operand only. */
+/* Columns are the output's innermost dim, if only one operand has it. */
 static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
   for (t->b = 0; t->b < 2; t->b++)
@@ -43,8 +43,8 @@ static int columns_of(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return longest(p, s, 0, last + 1, 2, 2);
 }
 
-/* Whether some index of the read is an output dim and a summed one together, or goes in steps;
- * digits: an output dim that is a digit counts, too. */
+/* Whether some index of the read contains an output dim and a reduced one, or has steps; digits: a
+ * digit of an output dim counts, too. */
 static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref, bool digits) {
   bool any = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
@@ -60,7 +60,7 @@ static bool is_window(const tf_workload *wl, const tf_op *op, const tf_ref *ref,
   return any;
 }
 
-/* Whether the dim is an index by itself in both operands. */
+/* Whether the dim is an index of its own in both operands. */
 static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
   int alone = 0;
   for (int i = 0; i < 2; i++)
@@ -69,7 +69,7 @@ static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
   return alone == 2;
 }
 
-/* The longest dim that is summed and an index by itself in both operands. */
+/* The longest reduced dim that is an index of its own in both operands. */
 static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   int64_t most = 0;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -78,13 +78,13 @@ static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   return most;
 }
 
-/* That one product sums over, a window's and its channels; and columns of a phase, fewer of which
- * plain units do faster. */
+/* Limits: the length of one product's sum over a window and its channels; and columns of a phase,
+ * below which plain units are faster. */
 enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
 
-/* How much one product sums over of what the op does: the longest dims, of those alike the first,
- * are gone over in steps until it is no more than MOST_SUM.  stepped (NULL: not asked for): which
- * dims these are, by position. */
+/* The length of one product's sum: the longest reduced dims, the first among equals, become steps
+ * until it is at most MOST_SUM. stepped (NULL: not asked for): by position, which dims these
+ * are. */
 static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
   double all = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -113,8 +113,8 @@ void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) {
   at_once(wl, op, stepped);
 }
 
-/* Of the output's dims how many move the read alone; the last of them and the one before:
- * positions. */
+/* The number of output dims that move only this read; last: positions of the last one and the one
+ * before. */
 static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++)
@@ -124,9 +124,9 @@ static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2])
   return n;
 }
 
-/* The read of a convolution of 1 x 1 whose pixels are its last ranks, and the output's last dims,
- * in rows too short for columns of a product; the other read's neighbours run along the only sum.
- * -1: it is none. */
+/* The input of a 1 x 1 convolution whose pixels are its last ranks and the output's last dims, in
+ * rows too short to be columns of a product; the other read is contiguous along the only sum. -1:
+ * the op is none. */
 static int short_rows(const tf_workload *wl, const tf_op *op) {
   enum { SHORT = 64 };
   for (int i = 0; i < 2 && op->n_dims == op->n_out_dims + 1; i++) {
@@ -151,7 +151,7 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   if (pixels >= 0) return pixels;
   bool first = is_window(wl, op, &op->reads[0], true),
        second = is_window(wl, op, &op->reads[1], true);
-  const bool phases = first && second; /* the one may be a window, and the other have phases */
+  const bool phases = first && second; /* one read may be a window while the other has phases */
   if (phases)
     first = is_window(wl, op, &op->reads[0], false),
     second = is_window(wl, op, &op->reads[1], false);
@@ -170,11 +170,11 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
-/* What one product sums over at most of channels that stand apart, and what is few; the most and
- * the least of these. */
+/* Limits for channels that are not contiguous: the length of one product's sum, and how few
+ * channels count as few. */
 enum { MOST_CHUNK_SUM = 160, FEW_SUM = 64, MOST_CHUNK = 64, LEAST_CHUNK = 8 };
 
-/* Whether the dim is a term of one of the read's indices. */
+/* Whether the dim is a term of exactly one index of the read. */
 static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
   int found = 0;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
@@ -183,8 +183,9 @@ static bool is_term_once(const tf_workload *wl, const tf_ref *ref, int dim) {
   return found == 1;
 }
 
-/* The position of the channels, if they are the first of what is summed, the weights' last ranks
- * are the others, whole and in the op's order, and the input's last is not they; -1. */
+/* The position of the channels, if they are the first reduced dim, the weights' last ranks are the
+ * other reduced ones, whole and in the op's order, and channels are not the input's last rank; -1:
+ * not so. */
 static int channels_before_window(const tf_workload *wl, const tf_op *op, int window) {
   const tf_ref *in = &op->reads[window], *weights = &op->reads[1 - window];
   const tf_tensor *w = &wl->tensors[weights->tensor];
@@ -211,13 +212,13 @@ int64_t cu_chunk(const tf_workload *wl, const tf_op *op) {
   int64_t chunk = MOST_CHUNK;
   while (chunk > LEAST_CHUNK && (chunk > MOST_CHUNK_SUM / places || extent % chunk))
     chunk /= 2;
-  /* steps of a short sum wait as often as others: a longer one of any length */
+  /* steps of a short sum have as much latency as others: a longer one of any length is better */
   for (int64_t more = chunk; chunk * places < FEW_SUM && more <= MOST_CHUNK; more += LEAST_CHUNK)
     if (extent % more == 0 && more * places <= MOST_CHUNK_SUM) chunk = more;
   return places <= MOST_SUM / LEAST_CHUNK && extent % chunk == 0 ? chunk : 0;
 }
 
-/* Whether neighbours of both operands run along the sum. */
+/* Whether both operands are contiguous along the sum. */
 static bool is_along_sum(const tf_workload *wl, const tf_op *op) {
   bool along = true;
   for (int i = 0; i < op->n_reads; i++) {
@@ -233,7 +234,7 @@ const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op) {
   const cu_mma *mma = cu_mma_of(p);
   if (!mma || mma->kernel.a != IR_F8) return mma;
   const bool bytes = lower_is_of_inputs(wl, op) && (cu_window(wl, op) >= 0 || is_along_sum(wl, op));
-  enum { BF16 = 0 }; /* its row */
+  enum { BF16 = 0 }; /* its row in the table */
   return bytes ? mma : cu_mma_at(BF16);
 }
 
@@ -246,7 +247,7 @@ static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
   return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
 }
 
-/* Whether the statement is a convolution to be multiplied. */
+/* The window's read, if the statement is a convolution for tensor cores; else -1. */
 static int window_at(const ir_program *p, const ir_stmt *s) {
   return s->kind == IR_NEST && s->nest.divides < 0
              ? cu_window(p->tree->workload, &p->tree->workload->ops[s->op])
@@ -271,8 +272,8 @@ bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   return t->m >= 0 && t->n >= 0 && t->k >= 0;
 }
 
-/* Whether a block has pixels along several dims, or along one in steps: then they are rows
- * (region.c). */
+/* Whether a block has pixels along several dims, or along one with steps: they are then stacked
+ * rows (region.c). */
 static bool has_pixels(const ir_program *p, const ir_stmt *s, int window) {
   const tf_workload *wl = p->tree->workload;
   const tf_op *op = &wl->ops[s->op];
@@ -319,7 +320,7 @@ bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t) {
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
   t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a,
-                 1); /* a single row, too: its b is what takes time */
+                 1); /* a single row, too: reading its b is what takes time */
   if (t->m < 0) t->m = single_row(p, s, t->a);
   t->k = longest(p, s, op->n_out_dims, op->n_dims, 3, 2);
   return t->n >= 0 && t->m >= 0 && t->k >= 0;
@@ -394,7 +395,7 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
 static bool touches(const ir_program *p, const ir_stmt *s, int buffer) {
   const tf_op *op = &p->tree->workload->ops[s->op];
   const bool makes = ir_facts_of(s)->points && s->kind != IR_SAVE &&
-                     s->kind != IR_MERGE; /* which names what it touches */
+                     s->kind != IR_MERGE; /* which names what it accesses */
   bool any = ir_names(s, buffer) || (makes && p->buffer_of[op->out] == buffer);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     any |= (s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor]) == buffer;
@@ -456,7 +457,7 @@ bool cu_is_groups(const ir_stmt *part) {
   return part->kind == IR_FOR && part->loop.map == IR_BLOCK && has_boxes(&part->body);
 }
 
-/* Warps that have a block of a part of warpgroups by themselves. */
+/* Warps of warpgroups that multiply one block. */
 static int64_t warps_of(const ir_stmt *part) {
   int64_t warps = 0;
   for (int i = 0; i < part->body.n && cu_is_groups(part); i++)
@@ -469,7 +470,7 @@ bool cu_is_in_turns(const ir_stmt *part) { return warps_of(part) == CU_GROUP_WAR
 
 int cu_groups_of(const ir_stmt *part) { return warps_of(part) > 2 * CU_GROUP_WARPS ? 3 : 2; }
 
-/* ---- rows that products have in common ------------------------------------------------------ */
+/* ---- products with the same rows ------------------------------------------------------------ */
 
 static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
   return &g->p->tree->workload->ops[t->s->op];
@@ -492,7 +493,7 @@ static bool same_ends(const ir_range *a, const ir_range *b) {
   return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
-/* Whether both have the same elements of the same array as rows. */
+/* Whether the rows of both are the same elements of the same array. */
 static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
   const tf_ref *a = &op_of_work(g, x)->reads[x->roles.a], *b = &op_of_work(g, y)->reads[y->roles.a];
   bool same = a->tensor == b->tensor &&

@@ -1,12 +1,12 @@
-/* Instructions of tensor cores, a row each.  Of all of them, m16n8 with k = 8 * group, lane l has
- * in register i of a the neighbours group * (l % 4) + e, e < group, of the (i / 2)th half of the
- * sum in row l / 4 + 8 * (i % 2); in register i of b those of the i-th half in column l / 4; and
- * sums as print/fragment.c says (PTX ISA, 9.7.14). */
+/* Tensor-core instructions, one row each. All are m16n8 with k = 8 * group. Register i of a, in
+ * lane l: elements group * (l % 4) + e, e < group, of half i / 2 of the sum, in row l / 4 + 8 * (i
+ * % 2). Register i of b: elements of half i in column l / 4. Sums as in print/fragment.c (PTX ISA,
+ * 9.7.14). */
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <string.h>
 
-enum { HALF = 16, TF32 = 8, BYTES = 32 }; /* of the sum at a time */
+enum { HALF = 16, TF32 = 8, BYTES = 32 }; /* of the sum, for one instruction */
 
 static const cu_mma rows[] = {
     {{"mma_bf16", IR_BF16, IR_BF16, IR_F32, HALF / 8, 16, 8, HALF, IR_F32, false},
@@ -101,7 +101,7 @@ double cu_rate(const ir_program *p) {
   return mma ? best * mma->kernel.group / 2 : best;
 }
 
-/* The first memory whose instances work apart: blocks' own. */
+/* The outermost memory with independent instances: that of blocks. */
 int cu_home(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;

@@ -1,10 +1,10 @@
-/* What comes to shared memory for warpgroups: tiles that boxes of tensors fill, as many at a time
- * as there is room for. Boxes stop at a tensor's end alone, and what is behind it is zero; so sums
- * go to there, or in whole steps. */
+/* Plans shared memory of warpgroups: rings of tiles that boxes of tensors (TMA) fill, with as many
+ * stages as there is room for. Boxes are clipped at a tensor's end only, and padded with zeros; so
+ * sums extend to that end, or consist of whole steps. */
 #include "codegen/backend/cuda/pass/region.h"
 
-/* Bytes of the sum at a time, outside of loops; elements of it that come whole, in loops; tiles of
- * a ring at most. */
+/* Bytes of the sum for one product, outside of loops; elements of it that arrive as a whole, in
+ * loops; stages of a ring at most. */
 enum { STEP = CU_PANEL, MOST_WHOLE = 512, MOST_STAGES = 8 };
 
 static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
@@ -15,8 +15,7 @@ static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static bool refuse(cu_region *g, const char *why) { return g->why = why, false; }
 
-/* Elements from a row of the buffer to the next, as dense arrays have them; 0 if steps of ranks are
- * not what boxes take. */
+/* The row pitch of the buffer, in a dense array; 0: its strides are not what boxes take. */
 static bool has_steps(const cu_region *g, int buffer) {
   const ir_buffer *b = &g->p->buffers[buffer];
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
@@ -43,14 +42,14 @@ static int64_t bytes_of_tile(const cu_region *g, const cu_work *t, int i, int *r
   return *rows * up(length_of(g, t, ref->index[last].terms[0].dim) * bytes, CU_PANEL);
 }
 
-/* The value that the body sets; NULL. */
+/* The value of the variable, if the body sets it; NULL: it does not. */
 static const ir_expr *set_in(const ir_body *b, int var) {
   for (int i = 0; i < b->n; i++)
     if (b->s[i]->kind == IR_LET && b->s[i]->let.var == var) return &b->s[i]->let.expr;
   return NULL;
 }
 
-/* Whether ranges are always multiples of `by`, or end where the tensor does. */
+/* Whether ranges always end at multiples of `by`, or where the tensor ends. */
 static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, int64_t by) {
   if ((r->exact && r->most % by == 0) || (r->hi.var < 0 && r->hi.off == extent)) return true;
   const ir_expr *e = r->most % by == 0 ? set_in(lets, r->hi.var) : NULL;
@@ -62,8 +61,9 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
   return end && full && r->hi.off == 0;
 }
 
-/* Whether a range of a buffer's last rank begins on CU_BOX_BYTES there, as boxes do: from elsewhere
- * an H200 raises an illegal instruction (the PTX manual asks nothing of coordinates). */
+/* Whether a range of a buffer's last rank begins at a multiple of CU_BOX_BYTES, as boxes must:
+ * otherwise the device reports an illegal instruction (the PTX manual has no such rule for
+ * coordinates). */
 static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
   const int bytes = ir_bytes(b->type);
   return lower_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
@@ -77,8 +77,7 @@ bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
   return ir_stack_rows(all) == CU_GROUP_ROWS && CU_TURN_ROWS % inner == 0;
 }
 
-/* Whether stacked rows that a warpgroup has are a box of the output, which ends where the tensor
- * does. */
+/* Whether a warpgroup's stacked rows are a box of the output that ends where the tensor does. */
 static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stmt *s) {
   const ir_buffer *to = &g->p->buffers[s->save.to];
   const ir_stack *t = cu_stack(&g->p->buffers[s->save.from]);
@@ -105,8 +104,8 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
-/* Whether no step of the sum brings elements of the operand's tensor that are not its own: that may
- * be longer than the dim, where another op reads it, too. */
+/* Whether no step of the sum fetches elements of the operand beyond the sum's dim: the tensor may
+ * be longer, if another op reads it, too. */
 static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a, buffer = cu_from(g->p, t->s, read);
   const ir_range *k = &t->s->range[t->roles.k];
@@ -122,8 +121,8 @@ static bool ends_well(const cu_region *g, const cu_work *t, int i) {
   return to_end || (k->exact && k->most % by == 0);
 }
 
-/* Whether an operand stands as products take it: of bytes they take none whose neighbours run
- * across the sum. */
+/* Whether products can take the operand in its layout: operands of bytes must be contiguous along
+ * the sum. */
 static bool may_turn(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
@@ -131,8 +130,7 @@ static bool may_turn(const cu_region *g, const cu_work *t, int i) {
          ref->index[last].terms[0].dim == op_of_work(g, t)->dims[t->roles.k];
 }
 
-/* Whether a box takes the rows of a stack: steps that boxes may make, along as many elements as
- * they may have. */
+/* Whether a box can take the rows of a stack: with steps and lengths that boxes allow. */
 static bool fits_box(const ir_stack *t) {
   bool ok = true;
   for (int i = 0; t && i < t->n; i++)
@@ -141,7 +139,7 @@ static bool fits_box(const ir_stack *t) {
 }
 
 /* Whether the boxes of an operand's tile begin where boxes may: pieces of its sum are whole panels,
- * or the whole. */
+ * or all of it. */
 static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int read = i ? t->roles.b : t->roles.a;
   const tf_ref *ref = &op_of_work(g, t)->reads[read];
@@ -190,8 +188,9 @@ static bool plan_one(cu_region *g, cu_work *t) {
   const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
   const bool in_loop =
       t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */
-  const int most =
-      in_loop && !cu_has_short_sums(g->p) ? MOST_WHOLE : STEP; /* a step of a short sum is a part */
+  const int most = in_loop && !cu_has_short_sums(g->p)
+                       ? MOST_WHOLE
+                       : STEP; /* a step of a short sum is a partial sum */
   const bool whole = own || k <= most / bytes;
   t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;
@@ -200,7 +199,8 @@ static bool plan_one(cu_region *g, cu_work *t) {
   return (own || plan_side(g, t, 0)) && plan_side(g, t, 1);
 }
 
-/* Whether nothing but tiles goes by shared or scratch memory: threads of a block do not meet. */
+/* Whether only tiles use shared memory, and nothing uses scratch memory: the threads of a block do
+ * not synchronise. */
 static bool is_by_registers(const cu_region *g) {
   bool ok = true;
   for (int b = 0; b < g->p->n_buffers; b++) {
@@ -221,8 +221,8 @@ static int64_t bytes_of(const cu_region *g, int stages) {
   return sum;
 }
 
-/* Whether warpgroups can have the blocks in turn: a step of two products has turns of its own, and
- * parts of short sums are added up beside the other warpgroup's products. */
+/* Whether warpgroups can take blocks in turn. A step of two products has turns of its own, and
+ * additions of partial sums overlap with the other warpgroup's products. */
 static bool may_take_turns(cu_region *g) {
   if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
   bool ok = true;
@@ -231,7 +231,7 @@ static bool may_take_turns(cu_region *g) {
   return ok || refuse(g, "steps of several products in blocks that have not 65 to 128 rows");
 }
 
-/* Numbers that a lane has of products' sums, and of rows from registers. */
+/* Registers of a lane for sums of products, and for rows that are fragments. */
 static int64_t numbers_of(const cu_region *g) {
   int64_t n = 0;
   for (int i = 0; i < g->n_work; i++) {
@@ -243,8 +243,7 @@ static int64_t numbers_of(const cu_region *g) {
   return n;
 }
 
-/* Whether three warpgroups can have the block, whose threads have fewer registers than those of
- * two. */
+/* Whether three warpgroups fit in a block: their threads have fewer registers than those of two. */
 static bool may_be_three(cu_region *g) {
   enum { NUMBERS = 128 };
   if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
@@ -272,4 +271,4 @@ bool cu_plan_rings(cu_region *g) {
   return true;
 }
 
-/* ---- what became of it ---------------------------------------------------------------------- */
+/* ---- properties of a planned part ----------------------------------------------------------- */

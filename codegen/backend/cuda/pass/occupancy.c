@@ -1,4 +1,5 @@
-/* How many blocks a multiprocessor has at a time, and what a block does that decides it. */
+/* How many blocks are resident on a multiprocessor, and the properties of a block that decide
+ * it. */
 #include <math.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -30,10 +31,9 @@ bool cu_has_window(const ir_body *b) {
 int cu_blocks_at_once(const ir_program *p, const ir_stmt *part) {
   enum {
     MOST = 2,
-    OF_WINDOWS =
-        3 /* a window's loads are far ahead of their sums if there is room, and need not be */
-  }; /* asked for three, nvcc spills what it has room for, where one takes 56 registers as it likes
-      */
+    OF_WINDOWS = 3 /* loads of a window go far ahead of its sums if registers allow, and need not */
+  }; /* asked for three blocks, the compiler would spill, though by itself it uses few enough
+        registers */
   const tf_multiprocessor *m = &p->tree->arch->multiprocessor;
   const bool many = part->kind == IR_FOR && part->loop.trip > cu_multiprocessors(p);
   if (!cu_mma_of(p) || cu_is_wmma(p) || !many) return 1;

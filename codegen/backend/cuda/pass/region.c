@@ -1,5 +1,5 @@
-/* Which statements can form a region: all have the rows in common, and elements that they compute
- * are only touched by lanes of one warp. */
+/* Finds the statements that can form a region: all have rows in common, and the elements that they
+ * compute are accessed only by lanes of the same warp. */
 #include "codegen/backend/cuda/pass/region.h"
 #include "codegen/backend/cuda/box/box.h"
 
@@ -14,12 +14,12 @@ static const tf_op *op_of(const cu_region *g, const ir_stmt *s) {
   return &g->p->tree->workload->ops[s->op];
 }
 
-/* Of stacked rows a convolution's pixels are rows. */
+/* With stacked rows the pixels of a convolution are rows. */
 static bool roles_of(const cu_region *g, const ir_stmt *s, cu_matrices *t) {
   return (g->stacked && cu_roles_of_pixels(g->p, s, t)) || cu_roles(g->p, s, t);
 }
 
-/* Collects the statements that may be part of it, and the variables that they set. */
+/* Collects the statements that may be part of the region, and the variables that they set. */
 static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
   for (int i = 0; i < n; i++) {
     cu_matrices t;
@@ -45,7 +45,7 @@ static bool same_ends(const ir_range *a, const ir_range *b) {
   return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
-/* Position of the dim in what the statement goes over; -1. */
+/* Position of the dim among those of the statement; -1: none. */
 static int position(const cu_region *g, const ir_stmt *s, int dim) {
   const int k = lower_find_dim(op_of(g, s), dim);
   return k < ir_n_ranges(g->p, s) ? k : -1;
@@ -61,8 +61,8 @@ static bool is_common(const cu_region *g, int dim, const ir_range *r) {
   return ok;
 }
 
-/* Whether all dims of a product other than rows, columns and the sum have one setting, and its sums
- * start inside. */
+/* Whether all dims of a product other than rows, columns and sum have one setting, and its sums
+ * start inside the region. */
 static bool is_plain(const cu_region *g, const cu_work *t) {
   const tf_op *op = op_of(g, t->s);
   bool ok = cu_is_row(g, op->dims[t->roles.m]);
@@ -77,7 +77,7 @@ static bool is_plain(const cu_region *g, const cu_work *t) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Rows along one dim that all have in common. */
+/* Rows along one dim that all statements share. */
 static bool find_rows(cu_region *g) {
   const cu_work *first = &g->work[0];
   g->dim_m = op_of(g, first->s)->dims[first->roles.m];
@@ -85,17 +85,16 @@ static bool find_rows(cu_region *g) {
   return is_common(g, g->dim_m, &g->m);
 }
 
-/* Whether the dim at that position goes along rows of the product: it moves its a alone, and has
- * more than one setting.
- */
+/* Whether the dim at that position runs along rows of the product: it moves its a alone, and has
+ * several settings. */
 static bool goes_along_rows(const cu_region *g, const cu_work *t, int k) {
   const tf_op *op = op_of(g, t->s);
   return k >= 0 && k < op->n_out_dims && k != t->roles.n && t->s->range[k].most > 1 &&
          !cu_box_moves(g->p->tree->workload, &op->reads[t->roles.b], op->dims[k]);
 }
 
-/* Rows along all dims that move the first product's a alone, in the order of its ranks.  One that
- * is an index by itself is no stack. */
+/* Rows along all dims that move the first product's a alone, in the order of its ranks. A single
+ * such dim that is an index of its own is no stack. */
 static bool find_stack(cu_region *g) {
   const cu_work *first = &g->work[0];
   const tf_op *op = op_of(g, first->s);
@@ -122,7 +121,7 @@ static bool find_stack(cu_region *g) {
 
 /* ---- fragments ------------------------------------------------------------------------------ */
 
-/* Finds the buffers that are not touched outside. */
+/* Finds the buffers that are not accessed outside the region. */
 static void find_own(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
@@ -133,15 +132,15 @@ static void find_own(const cu_region *g) {
   }
 }
 
-/* The dim at rank r; -1: no dim alone. */
+/* The dim at rank r; -1: the index is not one dim. */
 static int dim_at(const cu_region *g, const cu_access *a, int r) {
   const tf_workload *wl = g->p->tree->workload;
   if (!a->ref) return wl->ops[wl->tensors[g->p->buffers[a->buffer].tensor].producer].dims[r];
   return cu_alone(&a->ref->index[r]);
 }
 
-/* Whether a rank of the buffer, which the dim goes along, has the block's rows; of a stack sets its
- * place. */
+/* Whether rank r of the buffer, along which the dim runs, has the block's rows; for a stack sets
+ * its place. */
 static bool has_rows(const cu_region *g, const ir_buffer *b, int r, int dim, int *at) {
   if (!g->stacked)
     return dim == g->dim_m && *at < 0 && ir_same(b->base[r], g->m.lo) && (*at = r, true);
@@ -152,9 +151,9 @@ static bool has_rows(const cu_region *g, const ir_buffer *b, int r, int dim, int
   return false;
 }
 
-/* Whether the access has rows along one rank, or all of the stack's, at most one other rank of more
- * than one element, and begins at the buffer's start; sets the form of the buffer, or checks that
- * it is the same. */
+/* Whether the access has rows along one rank, or along all of the stack's, and columns along at
+ * most one other, and begins at the buffer's start; sets the layout of the buffer, or checks that
+ * it agrees. */
 static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   ir_buffer *b = &g->p->buffers[a->buffer];
   int at[IR_MOST_STACKED] = {-1, -1, -1, -1}, columns = -1;
@@ -185,8 +184,8 @@ static bool is_row_work(const cu_region *g, const ir_stmt *s) {
   return long_dims <= 1;
 }
 
-/* Whether a buffer that others touch, too, may be written: each element by one lane, and not read
- * here. */
+/* Whether the region may write a buffer that is also accessed outside: one lane writes each
+ * element, and the region does not read it. */
 static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
   bool ok = s->kind == IR_SAVE || (s->kind == IR_NEST && op_of(g, s)->reduce == TF_ASSIGN);
   for (int i = 0; i < g->n_points && ok; i++) {
@@ -214,8 +213,8 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
   return true;
 }
 
-/* The dim along which a lane holds several elements must be the same in all matrices that a
- * statement touches. */
+/* All matrices that a statement accesses must have the same dim along which a lane holds several
+ * elements. */
 static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   cu_access a[CU_MOST_ACCESSES];
   cu_matrices t;
@@ -250,14 +249,14 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   return true;
 }
 
-/* ---- warps ---------------------------------------------------------------------------------- */
+/* ---- distribution over warps ---------------------------------------------------------------- */
 
 static int64_t split(int64_t length, int warps) {
   return cu_sides_up((length + warps - 1) / warps);
 }
 
-/* Divides rows, or rows and columns if no row is needed as a whole, among warps: minimises wasted
- * multiplications, then repeated loads.  Where rows are too few for all warps, the last ones only
+/* Divides rows among warps, or rows and columns if no statement needs whole rows: minimises wasted
+ * multiplications, then repeated loads. If there are fewer rows than warps, the last warps only
  * copy tiles. */
 static void share_out(cu_region *g) {
   int64_t least = INT64_MAX;
@@ -280,8 +279,8 @@ static void share_out(cu_region *g) {
   }
 }
 
-/* Whether no statement needs more than one element of a row: all have columns of one dim, and sum
- * over others. */
+/* Whether no statement needs more than one element of a row: all have columns along one dim, and
+ * sum over others. */
 static bool find_columns(cu_region *g) {
   const cu_work *first = &g->work[0];
   g->dim_n = op_of(g, first->s)->dims[first->roles.n];
@@ -303,7 +302,7 @@ static bool find_columns(cu_region *g) {
   return ok;
 }
 
-/* ---- keys among warps ----------------------------------------------------------------------- */
+/* ---- keys distributed over warps ------------------------------------------------------------ */
 
 const ir_range *cu_keys_of(const cu_region *g) {
   for (int i = 0; i < g->keys->body.n; i++) {
@@ -315,8 +314,8 @@ const ir_range *cu_keys_of(const cu_region *g) {
   return NULL;
 }
 
-/* Whether a step of the loop can be shared out: its sums over keys are parts of sums, which others
- * put together. */
+/* Whether warps can share a step of the loop: its sums over keys are partial sums, which another
+ * statement combines. */
 static bool may_share_step(const cu_region *g, const ir_range *keys) {
   bool ok = true;
   for (int i = 0; i < g->keys->body.n && ok; i++) {
@@ -330,7 +329,7 @@ static bool may_share_step(const cu_region *g, const ir_range *keys) {
   return ok;
 }
 
-/* Whether nobody touches the buffer but the save, and what puts its slots together. */
+/* Whether only the SAVE and the statement that combines its slots access the buffer. */
 static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++) {
@@ -343,9 +342,8 @@ static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save)
   return ok;
 }
 
-/* Where rows are too few for more than one warp, eight, four or two share the keys of each step, if
- * each's sums may be a part: what puts together the parts of all blocks puts these together, too.
- */
+/* If there are rows for one warp only: eight, four or two warps share the keys of each step, if its
+ * sums may be partial; the statement that combines the parts of all blocks combines theirs, too. */
 static void share_keys(cu_region *g) {
   const int64_t unit = cu_sums_up(g->p, 1);
   const ir_stmt *loop = NULL;
@@ -370,7 +368,7 @@ static void share_keys(cu_region *g) {
   if (!ok) g->keys = NULL;
 }
 
-/* Whether the fragments fit in registers. */
+/* Whether the fragments fit in the registers. */
 static bool has_registers(const cu_region *g) {
   int64_t sums = 0;
   bool ok = true;
@@ -388,7 +386,7 @@ static bool has_registers(const cu_region *g) {
   return ok && sums <= MOST_SUMS;
 }
 
-/* By wmma: operands are tiles, and there is nothing but products and what copies their sums. */
+/* With wmma: operands are tiles, and there are only products and copies of their sums. */
 static bool fits_wmma(const cu_region *g) {
   bool ok = true;
   for (int i = 0; i < g->n_work && ok; i++)
@@ -417,7 +415,7 @@ static bool find(cu_region *g) {
     ok = columns_agree(g, g->point[i]);
   if (ok) find_columns(g), share_out(g), share_keys(g);
   if (ok && cu_is_wmma(g->p))
-    ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments a warp */
+    ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments for a warp */
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
   ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) &&
        (!cu_is_wmma(g->p) || fits_wmma(g));
@@ -440,8 +438,8 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
   return !lower_failed(w) && find(g);
 }
 
-/* Whether a convolution is among the products of which an operand would be read an element at a
- * time. */
+/* Whether one of the products is a convolution of which an operand would be gathered element by
+ * element. */
 static bool gathers_pixels(const cu_region *g) {
   bool any = false;
   for (int i = 0; i < g->n_work; i++)

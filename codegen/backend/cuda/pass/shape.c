@@ -1,18 +1,16 @@
-/* How an output is cut, and what passes need to say so. */
+/* How an output is divided into pieces, and what passes ask about that. */
 #include "codegen/backend/cuda/box/box.h"
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <string.h>
 
-enum {
-  MOST_POINTS = 16 * 1024
-}; /* of the output that one nest makes; what it sums over is cut by stage.c */
+enum { MOST_POINTS = 16 * 1024 }; /* of the output, for one nest; stage.c divides sums */
 
 int64_t cu_shared_bytes(const ir_program *p) {
   return cu_is_least(p) ? CU_LEAST_BYTES : CU_SHARED_BYTES;
 }
 
-/* Whether a loop over blocks of the op is still to come. */
+/* Whether a loop over blocks of the op is still to be lowered. */
 static bool awaits_blocks(const lowering *w, int o) {
   const tf_plan *p = w->plan;
   const int home = cu_home(p->arch);
@@ -26,13 +24,13 @@ static bool awaits_blocks(const lowering *w, int o) {
   return awaits;
 }
 
-/* The read of a convolution for tensor cores that moves as its window does; -1: it is none. */
+/* The read of a convolution for tensor cores that has the window; -1: none. */
 static int window_of(const ir_program *p, const tf_op *op) {
   return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
 }
 
-/* Whether pixels and columns of a convolution are as many as a block multiplies at a time, or
- * fewer, of one group and one setting of columns' digits. */
+/* Whether a convolution's pixels and columns are no more than a block multiplies at a time, of one
+ * group and one setting of columns' digits. */
 static bool is_block_of_pixels(const ir_program *p, const tf_op *op, int window,
                                const int64_t *most) {
   const tf_workload *wl = p->tree->workload;
@@ -57,9 +55,9 @@ bool lower_cuda_close_by(const lowering *w, int o) {
     if (__builtin_mul_overflow(points, last, &points)) return false;
   }
   if (window >= 0) return is_block_of_pixels(w->p, op, window, most);
-  /* what warpgroups multiply at a time, of a larger output no more */
+  /* as much as warpgroups multiply at a time, no more of a larger output */
   const bool three =
-      last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: of a product alone two */
+      last <= CU_PIECE_MATRIX && w->plan->wl->n_ops > 1; /* warpgroups: two for a product alone */
   if (cu_may_group(w->p) && last <= cu_group_columns(w->p) && last > CU_FRAGMENT_SIDE)
     return points / last <= (three ? CU_THREE_ROWS : CU_GROUP_ROWS);
   return points <= MOST_POINTS;
@@ -98,7 +96,8 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
       s->kind == IR_NEST && op->reduce != TF_ASSIGN && !cu_is_least(p) ? cu_longest_sum(p, s) : -1;
   const cu_sides at = cu_sides_of(p, s);
   int64_t lanes = at.lanes < 0 ? 1 : s->range[at.lanes].most;
-  if (at.rows < 0) lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is warps' and lanes' */
+  if (at.rows < 0)
+    lanes = (lanes + CU_ROWS - 1) / CU_ROWS; /* one dim is distributed over warps and lanes */
   return longest >= 0 && s->range[longest].most >= CU_LANES && lanes <= CU_LANES / 4 &&
          p->buffers[p->buffer_of[op->out]].type != IR_I32;
 }
@@ -110,7 +109,7 @@ int64_t cu_window_side(const cu_depthwise *t, int k) {
   return k == t->rows ? CU_ROWS : 1;
 }
 
-/* Pieces of a depthwise convolution are even. */
+/* Equal pieces of a depthwise convolution. */
 static int64_t depthwise_piece(cu_depthwise t, const ir_stmt *s, int k) {
   if (t.rows >= 0 && s->range[t.rows].most == 1) t.rows = -1;
   const int64_t most = cu_window_side(&t, k), pieces = (s->range[k].most + most - 1) / most;
@@ -142,8 +141,8 @@ double cu_places_of(const ir_program *p, const ir_stmt *s) {
   return (window ? BOTH : 0) + (padded ? BORDER : 0);
 }
 
-/* Sums, of which each tap of the window is read once for all of them that have it; weights, two
- * halves of each; what leaves. */
+/* Sums, for which each position of the window is read once for all pixels that use it; weights, two
+ * 16-bit values each; and the stores. */
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
   enum { BEGIN = 40, PAIR = 3, WEIGHTS = 8, LEAVE = 12 };
   const cu_depthwise *t = &cu_of(s)->window->of;
@@ -286,8 +285,8 @@ void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
     if (s->range[k].lo.var >= 0) fresh[s->nest.n_resets++] = s->range[k].lo;
 }
 
-/* How an operand lies along the dim: its neighbours side by side (2), at some step, or all the same
- * (1); 0: padding may begin between them. */
+/* How an operand's elements lie along the dim: 2: contiguous; 1: with a stride, or all the same; 0:
+ * padding may begin between them. */
 static int lies_along(const tf_workload *wl, const tf_ref *ref, int dim) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   int lies = 1;

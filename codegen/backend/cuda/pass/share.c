@@ -1,24 +1,25 @@
-/* Where what a block shares stands: buffers whose statements lie apart, with a barrier between,
- * have the same room. */
+/* Places a block's shared buffers: buffers that are live at different times, with a barrier
+ * between, share memory. */
 #include "codegen/backend/cuda/pass/pass.h"
 
-enum { LINE = 128 }; /* bytes on which buffers start */
+enum { LINE = 128 }; /* alignment of buffers in bytes */
 
-/* A buffer of a part, and the first and the last of the block's statements that touch it. */
+/* A buffer of a part, and its live range: the first and the last of the block's statements that
+ * access it. */
 typedef struct {
   int buffer, first, last;
   int64_t at, bytes;
 } life;
 
-/* Whether all threads meet behind all else that the statement does. */
+/* Whether all threads synchronise at the end of the statement. */
 static bool ends_together(const ir_stmt *s) {
   if (s->kind == IR_WAIT || s->kind == IR_BARRIER) return true;
   if (s->kind != IR_FOR) return false;
   return s->loop.map == IR_WARP || (s->body.n && ends_together(s->body.s[s->body.n - 1]));
 }
 
-/* Whether they meet between the statements, or right behind the first; going on with the next
- * block's at the end. */
+/* Whether they synchronise between the two statements, or right after the first; past the end the
+ * search continues with the next block. */
 static bool meets(const ir_body *b, int from, int to) {
   for (int i = from; i != to; i = (i + 1) % b->n)
     if (ends_together(b->s[i])) return true;
@@ -30,7 +31,7 @@ static bool may_share(const ir_body *b, const life *x, const life *y) {
   return x->last < y->first && meets(b, x->last, y->first) && meets(b, y->last, x->first);
 }
 
-/* The least room behind the start that no buffer of the same time has. */
+/* The lowest offset at which no buffer with an overlapping live range lies. */
 static void place_lowest(const ir_body *b, life *all, int n) {
   life *const x = &all[n];
   x->at = 0;
@@ -38,7 +39,7 @@ static void place_lowest(const ir_body *b, life *all, int n) {
     if (x->at < all[i].at + all[i].bytes && all[i].at < x->at + x->bytes &&
         !may_share(b, x, &all[i])) {
       x->at = all[i].at + all[i].bytes;
-      i = -1; /* which those before it may have, too */
+      i = -1; /* the buffers before it may lie there, too */
     }
 }
 
@@ -70,7 +71,7 @@ int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset) {
       place_lowest(&part->body, all, n);
       x = all[n++];
     } else {
-      x.at = bytes; /* behind all others */
+      x.at = bytes; /* after all others */
     }
     if (offset) offset[i] = x.at;
     if (x.at + x.bytes > bytes) bytes = x.at + x.bytes;

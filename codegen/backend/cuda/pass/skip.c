@@ -1,14 +1,14 @@
-/* Steps of a loop over keys that a mask leaves nothing of are left out.  The program has them: who
- * prints it for warpgroups finds out by himself which they are; loops of other regions have
- * variables for the first step and the end of those to be done, by which the step's tiles and what
- * is the first and the last step go. */
+/* Skips steps of a loop over keys in which a mask leaves nothing. The program keeps all steps: the
+ * printer for warpgroups finds out which run; loops of other regions have variables for the first
+ * step and the end of those that run, on which the step's tiles and the tests for the first and the
+ * last step depend. */
 #include "codegen/backend/cuda/pass/region.h"
 
 static const tf_op *op_of(const ir_program *p, const ir_stmt *s) {
   return &p->tree->workload->ops[s->op];
 }
 
-/* Whether the rows of the statement's dim q are those of the warps, each as many. */
+/* Whether the rows of the statement's dim q are the warps' rows, equally many for each. */
 static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s, int q) {
   const ir_range *rows = &s->range[lower_find_dim(op_of(p, s), q)];
   bool has = false;
@@ -22,8 +22,8 @@ static bool has_rows(const ir_program *p, const ir_stmt *warps, const ir_stmt *s
   return has;
 }
 
-/* The statement that masks a loop's scores, if nothing else is needed of steps in which it leaves
- * none; else NULL. */
+/* The statement that masks a loop's scores, if steps in which it leaves none have no other effect;
+ * else NULL. */
 static const ir_stmt *mask_in(const ir_program *p, const ir_stmt *loop, tf_mask *m) {
   if (!tf_mask_find(p->tree->workload, p->arena, m) || m->l != loop->loop.dim) return NULL;
   const ir_stmt *mask = NULL;
@@ -68,10 +68,10 @@ cu_left cu_steps_left(const ir_program *p, const ir_stmt *warps, const ir_stmt *
                    left ? (double)cut / (double)left : 0};
 }
 
-/* ---- regions of mma.sync -------------------------------------------------------------------- */
+/* ---- regions with mma.sync ------------------------------------------------------------------ */
 
-/* How far a value goes in a step of the loop: the step's number, or a multiple of it; 0: it is
- * none. */
+/* How much a value changes in a step of the loop: it is the step's number, or a multiple of it; 0:
+ * it is neither. */
 static int64_t stride_of(const ir_stmt *loop, int var) {
   if (var == loop->loop.var) return 1;
   for (int i = 0; i < loop->body.n; i++) {
@@ -95,7 +95,7 @@ static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
   return by > 0 && by * (loop->loop.trip - 1) + s->divide.last.off == s->divide.at;
 }
 
-/* Whether all that a statement knows of other steps is which is the first or the last. */
+/* Whether all that a statement knows of other steps is which is the first and which the last. */
 static bool knows_ends(const ir_stmt *loop, const ir_stmt *s) {
   bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_resets <= 1);
   for (int i = 0; s->kind == IR_NEST && i < s->nest.n_resets; i++)
@@ -119,7 +119,7 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
   return ok;
 }
 
-/* A variable that is the number, as far as the program says. */
+/* A variable with this value, as far as the program knows. */
 static ir_atom variable(lowering *w, const char *name, int64_t value) {
   const int var = lower_var(w, "%s", name);
   if (!lower_failed(w)) cu_set_var(w, var, ir_number(value));
@@ -141,8 +141,8 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
   ends->left = lower_sum(w, "left", ends->end, -1, (ir_atom){loop->loop.var, 0});
 }
 
-/* The loop's statements know by these, and not by keys, which step is the first (0: keys since) and
- * the last (1: steps left). */
+/* Makes the loop's statements test the first step (0: keys since) and the last one (1: steps left)
+ * by these variables instead of keys. */
 static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
@@ -165,7 +165,7 @@ void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt
   know_ends(w, loop, &again->body, ends->since, ends->left);
 }
 
-/* Whether the value hangs on nothing but the loop's step. */
+/* Whether the value depends on the loop's step only. */
 static bool is_of_step(const ir_stmt *loop, ir_atom a) {
   if (a.var < 0 || a.var == loop->loop.var) return true;
   for (int i = 0; i < loop->body.n; i++) {
@@ -179,8 +179,8 @@ static bool is_of_step(const ir_stmt *loop, ir_atom a) {
   return false;
 }
 
-/* Whether all of what says that the sum starts is 0 in the loop's first step and in no other: steps
- * that are several loops' in one are counted. */
+/* Whether the condition that the sum starts holds in the loop's first step and in no other: steps
+ * of several loops in one are counted. */
 static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
   enum { MOST = 512 };
   bool ok = loop->loop.trip <= MOST;

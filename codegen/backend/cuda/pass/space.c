@@ -1,6 +1,6 @@
-/* What programs may use of a CUDA device: scratch is global memory of which each block has a part
- * of its own.  And placement of buffers: one that only a single loop over blocks touches is private
- * to each block, in shared memory as far as there is room, smallest first. */
+/* The memory spaces of a CUDA device: scratch is global memory of which each block has a part. And
+ * the placement of buffers: one that only one loop over blocks accesses is private to each block,
+ * in shared memory as far as there is room, smallest first. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 static const ir_space spaces[] = {
@@ -29,7 +29,7 @@ static bool is_blocks_own(const ir_program *p, int buffer) {
   return n == 1 && p->buffers[buffer].role != IR_ARGUMENT && p->buffers[buffer].role != IR_LASTING;
 }
 
-/* Whether a block of each part has room for what is to be in its shared memory. */
+/* Whether every part's shared memory fits in a block. */
 static bool fits(const ir_program *p) {
   bool fit = true;
   for (int i = 0; i < p->body.n && fit; i++)

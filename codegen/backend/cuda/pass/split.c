@@ -1,55 +1,54 @@
-/* Sums in parts: where blocks are fewer than multiprocessors, or have few rows of a softmax, the
- * steps of a loop over what they sum are blocks', too. Each makes sums of its own, in a slot of the
- * workspace; a kernel behind puts the slots together, in the order of their numbers, so that the
- * same numbers come out in each run.  What streamed sums are corrected by, the running maximum, has
- * a value in each part: exp(part's - all's) is what the part counts.
- *
- * The mapping says which: a loop over instances of what is summed, or, of two temporal loops one
- * right in the other over the same dim, the outer one. */
+/* Split sums (split-K): if there are fewer blocks than multiprocessors, or few rows of a softmax,
+ * the steps of a loop over a sum are distributed over blocks, too. Each block computes a partial
+ * sum, in a slot of the workspace; a second kernel combines the slots, always in the order of their
+ * numbers, so that results are reproducible. Streamed sums are corrected by the running maximum, of
+ * which each part has its own: a part counts exp(its maximum - the total maximum) times. The
+ * mapping chooses: a spatial loop over a reduced dim, or, of two nested temporal loops over the
+ * same dim, the outer one. */
 #include <stdio.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 
 enum { MOST_MERGED = 16 };
 
-/* A result that is summed in parts. */
+/* A result whose sum is split. */
 typedef struct {
   int op;
-  int seen;              /* the buffer where it was summed, and is looked for outside ... */
-  int sums;              /* ... and where a block does; the same, if nobody looks */
-  int parts, to;         /* of all blocks; where the result goes */
-  const ir_range *range; /* of the block's output */
-  int by;                /* what it is divided by, by its place among the merged; -1 */
-  int whole;             /* ... or, once all is summed, the buffer that has all of it; -1 */
+  int seen;              /* the buffer of the sum that is visible outside ... */
+  int sums;              /* ... and the one in the block; the same, if none is visible outside */
+  int parts, to;         /* the buffer of the parts, of all blocks; the buffer of the result */
+  const ir_range *range; /* the box of the output that a block has */
+  int by;                /* its divisor: an index among the merged results; -1: none */
+  int whole;             /* ... or, if that is already complete, the buffer that has it; -1: none */
   bool corrected;
-  double rate; /* ... by exponentials of so many times the maximum's change */
+  double rate; /* ... by exponentials of `rate` times the maximum's change */
 } merged;
 
 typedef struct {
   lowering *w;
   const ir_stmt *block,
-      *loop;              /* the loop over blocks, and that in its body whose steps become blocks */
-  ir_stmt *const *behind; /* what stands behind the loop over blocks ... */
-  int n_behind, taken;    /* ... how much, and how many of these that need not be */
-  int at;                 /* where in the body it stands */
-  const ir_stmt **let;    /* [vars] that gives it its value, in the loop; NULL */
-  bool *steps;            /* [vars] of a loop in the loop */
-  bool *moves;            /* [vars] hangs on the loop's step */
-  bool *inside;           /* [vars] set in the loop */
-  int n, maximum;         /* place of the running maximum; -1: none */
+      *loop; /* the loop over blocks, and the loop in its body whose steps are distributed */
+  ir_stmt *const *behind; /* the statements after the loop over blocks ... */
+  int n_behind, taken;    /* ... their number, and how many of them the merge replaces */
+  int at;                 /* the index of the loop in the body */
+  const ir_stmt **let;    /* [vars] the let that defines it, in the loop; NULL: none */
+  bool *steps;            /* [vars] a step of a loop inside the loop */
+  bool *moves;            /* [vars] depends on the loop's step */
+  bool *inside;           /* [vars] set inside the loop */
+  int n, maximum;         /* results; the index of the running maximum; -1: none */
   merged of[MOST_MERGED];
 } split;
 
 static const tf_op *op_at(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- analysis ------------------------------------------------------------------------------- */
 
 static bool moves(const split *t, ir_atom a) { return a.var >= 0 && t->moves[a.var]; }
 static bool is_outside(const split *t, const ir_range *r) {
   return (r->lo.var < 0 || !t->inside[r->lo.var]) && (r->hi.var < 0 || !t->inside[r->hi.var]);
 }
 
-/* Whether a part may have nothing to sum in it: then nothing says where its sums begin. */
+/* Whether a part may have nothing to sum, so that no statement would start its sums. */
 static bool may_lack(const split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
@@ -57,8 +56,8 @@ static bool may_lack(const split *t, const ir_stmt *s) {
   return false;
 }
 
-/* Finds what is set in the loop; false: there is something that may be left out, so that a part
- * might have nothing. */
+/* Finds the variables that the loop sets; false: a statement may be skipped, so that a part might
+ * have nothing. */
 static bool find_vars(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++) {
@@ -89,7 +88,7 @@ static int find_buffer(const split *t, int buffer) {
   return -1;
 }
 
-/* Whether a nest sums a part, and not the whole. */
+/* Whether a nest sums over a part of the split dim. */
 static bool is_parted(const split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   bool any = false;
@@ -98,8 +97,8 @@ static bool is_parted(const split *t, const ir_stmt *s) {
   return any;
 }
 
-/* Whether no other block makes the same points: as many boxes as there must be of the op's output
- * are as many as blocks. */
+/* Whether no other block computes the same points: there are as many blocks as boxes of the op's
+ * output. */
 static bool is_alone(const split *t, int o, const ir_range *r) {
   const tf_op *op = op_at(t, o);
   int64_t boxes = 1;
@@ -112,7 +111,7 @@ static bool is_alone(const split *t, int o, const ir_range *r) {
   return boxes == t->block->loop.trip;
 }
 
-/* A result: the first nest of it says which box a block has. */
+/* Adds a result: its first nest determines the block's box. */
 static bool add_result(split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   const int seen = t->w->p->buffer_of[op->out];
@@ -135,8 +134,8 @@ static bool find_merged(split *t, const ir_body *b) {
   return ok;
 }
 
-/* Whether what a statement makes besides is this block's alone: nobody touches it outside, or the
- * step's own place of it. */
+/* Whether a buffer that a statement also writes is private to this block: it is not accessed
+ * outside, except at the step's own place. */
 static bool is_own(const split *t, const ir_stmt *s, int buffer) {
   const tf_op *op = op_at(t, s->op);
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
@@ -148,7 +147,8 @@ static bool is_own(const split *t, const ir_stmt *s, int buffer) {
   return own;
 }
 
-/* Whether the nest reads a result of which it has but a part; streams know what they do. */
+/* Whether the nest reads a result of which its block has only a part; streamed sums handle this
+ * themselves. */
 static bool reads_part(const split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   bool any = false;
@@ -173,7 +173,7 @@ static bool may_divide(split *t, const ir_stmt *s) {
   return true;
 }
 
-/* Whether each statement of the loop may be done by many blocks. */
+/* Whether several blocks may execute each statement of the loop. */
 static bool may_all(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++) {
@@ -189,7 +189,7 @@ static bool may_all(split *t, const ir_body *b) {
     case IR_LET:
     case IR_KEEP:
     case IR_FORGET:
-    case IR_CARRY: /* made by other targets' lowering */
+    case IR_CARRY: /* only other targets have these */
     case IR_STAGE:
     case IR_COPY:
     case IR_WAIT:
@@ -203,7 +203,7 @@ static bool may_all(split *t, const ir_body *b) {
   return ok;
 }
 
-/* What stands behind the loop: values, and results that are copied to where they go. */
+/* The statements after the loop: values, and copies of results to their destination. */
 static bool find_saves(split *t) {
   const ir_body *b = &t->block->body;
   bool ok = true;
@@ -216,8 +216,8 @@ static bool find_saves(split *t) {
   return ok;
 }
 
-/* The only statement, besides values, of the next kernel behind that is not taken yet; NULL: there
- * is none, or more. */
+/* The only statement, besides values, of the next kernel that is not replaced yet; NULL: there is
+ * none, or several. */
 static const ir_stmt *next_kernel(const split *t) {
   const ir_stmt *s = t->taken < t->n_behind ? t->behind[t->taken] : NULL;
   if (!s || s->kind != IR_FOR) return NULL;
@@ -228,7 +228,7 @@ static const ir_stmt *next_kernel(const split *t) {
   return i == b->n - 1 ? b->s[i] : NULL;
 }
 
-/* Whether all blocks see the same of a buffer, in whatever kernel. */
+/* Whether all blocks share one copy of the buffer. */
 static bool is_whole(const ir_buffer *b) {
   bool whole = b->slots == 1;
   for (int r = 0; r < b->rank; r++)
@@ -236,8 +236,8 @@ static bool is_whole(const ir_buffer *b) {
   return whole;
 }
 
-/* Whether the kernel behind does nothing but divide the only result, by what is summed already:
- * then the parts are divided as they are put together. */
+/* If the next kernel only divides the only result, by a sum that is complete: the merge divides,
+ * too, and the kernel is dropped. */
 static void take_divide(split *t) {
   merged *m = &t->of[0];
   const ir_stmt *s = next_kernel(t);
@@ -248,14 +248,14 @@ static void take_divide(split *t) {
   t->taken++;
 }
 
-/* How many touch a result: within the loop, and among those behind that are taken. */
+/* Accesses of a result inside the loop, and by the statements after it that are replaced. */
 static int touches_known(const split *t, const merged *m) {
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
   return cu_touches(t->w->p, in, 1, m->seen) + (m->whole >= 0) + (m->to >= 0);
 }
 
-/* Whether the kernel behind does nothing but copy the only result to where it goes: then it need
- * not be, either. */
+/* If the next kernel only copies the only result to its destination: the merge writes there, and
+ * the kernel is dropped. */
 static void take_save(split *t) {
   merged *m = &t->of[0];
   const ir_stmt *s = next_kernel(t);
@@ -272,7 +272,7 @@ static void take_behind(split *t) {
   take_save(t);
 }
 
-/* How many statements make, correct or divide what an op makes: where, only the program says. */
+/* How many statements at or below the list compute, correct or divide the op's output. */
 static int makers(ir_stmt *const *s, int n, int op) {
   int found = 0;
   for (int i = 0; i < n; i++) {
@@ -283,8 +283,8 @@ static int makers(ir_stmt *const *s, int n, int op) {
   return found;
 }
 
-/* Whether nobody makes, corrects or divides results outside the loop and what is taken behind it:
- * within the loop they become parts', and would for them, too. */
+/* Whether results are computed, corrected and divided only inside the loop and by the replaced
+ * statements: these become partial, which would affect others. */
 static bool are_made_here(const split *t) {
   const ir_body *all = &t->w->p->body;
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
@@ -296,7 +296,7 @@ static bool are_made_here(const split *t) {
   return ok;
 }
 
-/* What others are corrected and divided by must not have been rounded. */
+/* Whether values that others are corrected or divided by have not been rounded. */
 static bool is_exact(const split *t) {
   bool ok = true;
   for (int i = 0; i < t->n; i++) {
@@ -306,9 +306,9 @@ static bool is_exact(const split *t) {
   return ok;
 }
 
-/* ---- what comes of it ----------------------------------------------------------------------- */
+/* ---- transformation ------------------------------------------------------------------------- */
 
-/* A buffer of the result; `slots` of them: of all blocks, the whole of it. */
+/* Adds a buffer for the result, with `slots` slots, of all blocks: the whole of it. */
 static int open_buffer(split *t, const merged *m, const char *what, int64_t slots, int slot) {
   lowering *w = t->w;
   const int z = op_at(t, m->op)->out, at = lower_buffer(w, z, what, false, 0);
@@ -348,13 +348,13 @@ static void open_buffers(split *t, int part) {
     t->w->p->buffer_of[op_at(t, t->of[i].op)->out] = t->of[i].sums;
 }
 
-/* The block's own buffer of what it summed before in one that others see. */
+/* The block's own buffer, in place of one visible outside in which it was summed. */
 static int own(const split *t, int buffer) {
   const int at = find_buffer(t, buffer);
   return at < 0 ? buffer : t->of[at].sums;
 }
 
-/* Adds the steps, of loops within the part, that the atom hangs on. */
+/* Adds the steps of loops inside the part on which the atom depends. */
 static int steps_of(const split *t, ir_atom a, ir_atom *to, int n) {
   if (a.var < 0 || !t->inside[a.var]) return n;
   if (t->steps[a.var]) {
@@ -369,7 +369,7 @@ static int steps_of(const split *t, ir_atom a, ir_atom *to, int n) {
   return n;
 }
 
-/* A sum starts with the part's first steps. */
+/* A sum starts in the part's first steps. */
 static void part_nest(split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
@@ -387,7 +387,7 @@ static void part_nest(split *t, const ir_stmt *s) {
     new->nest.n_resets = steps_of(t, s->nest.resets[i], fresh, new->nest.n_resets);
 }
 
-/* Corrected is what the part has from steps before. */
+/* Corrects what the part has from earlier steps. */
 static void part_correct(split *t, const ir_stmt *s) {
   ir_atom *step = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1),
           any = ir_number(0);
@@ -407,7 +407,7 @@ static void part_body(split *t, const ir_body *b) {
       part_nest(t, s);
     } else if (s->kind == IR_CORRECT) {
       part_correct(t, s);
-    } else if (s->kind != IR_DIVIDE) { /* all have come only when the parts are put together */
+    } else if (s->kind != IR_DIVIDE) { /* divisions wait until the parts are combined */
       ir_stmt *new = cu_again(t->w, s, NULL);
       if (!new) return;
       if (s->kind == IR_SAVE) new->save.from = own(t, s->save.from);
@@ -425,7 +425,7 @@ static void keep_lets(split *t, int from, int to) {
     if (t->block->body.s[i]->kind == IR_LET) cu_again(t->w, t->block->body.s[i], NULL);
 }
 
-/* Blocks times parts of them; the last loop is the parts'. */
+/* Loops over blocks and, innermost, over parts of them. */
 static void put_parts(split *t, int part) {
   lowering *w = t->w;
   lower_mark mark;
@@ -452,7 +452,7 @@ static ir_atom renamed(ir_atom a, const int *name) {
   return (ir_atom){a.var < 0 ? a.var : name[a.var], a.off};
 }
 
-/* The values of a block once more, under new names. */
+/* Repeats the values of a block under new names. */
 static void name_lets(split *t, int *name) {
   for (int i = 0; i < t->block->body.n && !lower_failed(t->w); i++) {
     const ir_stmt *s = t->block->body.s[i];
@@ -481,7 +481,7 @@ static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *
   return s;
 }
 
-/* A block's box of the result. */
+/* Merges a block's box of the result. */
 static void merge_box(split *t, const merged *m, int part, const int *name) {
   const int n = op_at(t, m->op)->n_out_dims;
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)n + 1);
@@ -494,7 +494,7 @@ static void merge_box(split *t, const merged *m, int part, const int *name) {
   cu_again(t->w, &s, NULL);
 }
 
-/* All of the only result, in as many blocks as it has pieces. */
+/* Merges all of the only result, in as many blocks as it has pieces. */
 static void merge_all(split *t, int part) {
   const tf_op *op = op_at(t, t->of[0].op);
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
@@ -511,7 +511,7 @@ static void merge_all(split *t, int part) {
   cu_spread_points(t->w, &s, NULL);
 }
 
-/* First the maximum, then what nothing else is needed for, then quotients. */
+/* Merges the maximum first, then sums, then quotients. */
 static void put_together(split *t, int part) {
   lowering *w = t->w;
   lower_mark mark;
@@ -533,16 +533,16 @@ static void put_together(split *t, int part) {
   lower_close(w, mark);
 }
 
-/* ---- which ---------------------------------------------------------------------------------- */
+/* ---- choice of the loop --------------------------------------------------------------------- */
 
-/* The loop of the tree that a loop stems from; NULL: none. */
+/* The tree's loop of an IR_FOR; NULL: none. */
 static const tf_ploop *origin(const lowering *w, const ir_stmt *s) {
   for (int l = 0; l < w->plan->n_loops; l++)
     if (w->var_of[l] == s->loop.var) return &w->plan->loops[l];
   return NULL;
 }
 
-/* The loop in another's body, besides values; NULL: there is something else. */
+/* The only statement of the body besides values, if that is a loop; else NULL. */
 static const ir_stmt *only_loop(const ir_body *b) {
   int i = 0;
   while (i < b->n && b->s[i]->kind == IR_LET)
@@ -558,8 +558,8 @@ static bool is_asked(const lowering *w, const ir_stmt *s) {
   return next && next->loop.dim == s->loop.dim && next->loop.trip > 1;
 }
 
-/* Whether a block has so few rows of a softmax that one warp has them all, and all warps some of
- * its keys if blocks share them (region.c): then there may be more blocks than multiprocessors. */
+/* Whether one warp has all rows of a block's softmax, so that warps can share keys (region.c) if
+ * blocks share them, too: then there may be more blocks than multiprocessors. */
 static bool is_of_one_warp(const split *t) {
   if (t->maximum < 0) return false;
   const merged *top = &t->of[t->maximum];

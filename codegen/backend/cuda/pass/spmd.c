@@ -1,5 +1,5 @@
-/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared
- * memory before the product that reads them, each warp copying a part. */
+/* Makes a region a loop over warps: ranges of rows become those of a warp, and tiles are copied to
+ * shared memory before the product that reads them, each warp copying a part. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,16 +9,16 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;          /* the warp's; of stacked rows m are their numbers */
-  const ir_stmt *loop;    /* the loop of the region around, as it was; NULL: none */
-  const ir_body *body;    /* its body: where values are let */
-  const ir_body *outside; /* what is around the region */
-  bool skips;             /* not all steps of the loop are done ... */
-  cu_ends ends;           /* ... but those from here to there */
-  ir_range keys;          /* the warp's in a step, if warps share them */
+  ir_range m, n;          /* of the warp; with stacked rows m numbers them */
+  const ir_stmt *loop;    /* the surrounding loop of the region, as it was; NULL: none */
+  const ir_body *body;    /* its body, with the lets of values */
+  const ir_body *outside; /* the body around the region */
+  bool skips;             /* some steps of the loop are skipped ... */
+  cu_ends ends;           /* ... and those between these ends run */
+  ir_range keys;          /* of the warp in a step, if warps share keys */
 } spmd;
 
-/* A piece of a product's sum: where it begins, which it is, and the tiles that hold it. */
+/* A piece of a product's sum: its start, its number, and the slots of its tiles. */
 typedef struct {
   ir_range k;
   ir_atom step, slot;
@@ -39,8 +39,7 @@ static void wait_for(lowering *w, int queue, int left) {
 
 static void wait(lowering *w, int left) { wait_for(w, CU_PIECES, left); }
 
-/* What follows is for the warps that have rows, or keys, until lower_close: where there are more
- * warps, they only copy tiles. */
+/* What follows, until lower_close, is for warps that have rows, or keys; others only copy tiles. */
 static lower_mark open_rows(const spmd *p) {
   lowering *w = p->w;
   const lower_mark all = {w->into, w->n_lets};
@@ -55,10 +54,9 @@ static lower_mark open_rows(const spmd *p) {
   return lower_open(w, &s->body);
 }
 
-/* ---- values of the loop's other steps ------------------------------------------------------- */
+/* ---- values in other steps of the loop ------------------------------------------------------ */
 
-/* The number that an expression of numbers is, which are multiplied, added or divided; false: it is
- * none. */
+/* The value of an expression of numbers, a product, sum or quotient; false: it is none. */
 static bool is_number(const ir_expr *e, int64_t *of) {
   bool is = e->fn == IR_SUM || e->fn == IR_DIV || e->fn == IR_MOD;
   *of = 0;
@@ -71,7 +69,7 @@ static bool is_number(const ir_expr *e, int64_t *of) {
   return is;
 }
 
-/* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
+/* The atom with the loop's variable replaced by `to`: the lets of the body are repeated. */
 static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
   if (a.var < 0) return a;
   if (a.var == p->loop->loop.var) return (ir_atom){to.var, to.off + a.off};
@@ -98,9 +96,9 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Ranges of the block in the piece; `to`: when the loop's variable is that (NULL: now).  Ranges are
- * moved, and not what indices make of them: a sum of two dims is a value of its own, which belongs
- * where it is used. */
+/* Ranges of the block in the piece, with the loop's variable replaced by `to` (NULL: as it is).
+ * Ranges are shifted, rather than the indices computed from them: a sum of two dims is a value of
+ * its own, let where it is used. */
 static void set_ranges(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to) {
   const tf_op *op = op_of(p, t->s);
   for (int i = 0; i < op->n_dims && !lower_failed(p->w); i++) {
@@ -122,7 +120,7 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }
 
-/* The box has the stack's rows (or columns), too. */
+/* Extends the box by the stack's rows (or columns). */
 static void spread(const ir_buffer *b, const ir_stack *t) {
   for (int j = 0; t && j < t->n; j++)
     b->extent[t->at[j]] += (t->length[j] - 1) * (t->step[j] < 0 ? -t->step[j] : t->step[j]);
@@ -165,8 +163,8 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   }
 }
 
-/* The operand's box in the piece; `to`: when the loop's variable is that (NULL: now); `some`: there
- * is none unless. */
+/* Copies the operand's box in the piece, with the loop's variable replaced by `to` (NULL: as it
+ * is), only under the condition `some`. */
 static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, const ir_atom *to,
                      const ir_range *some) {
   lowering *w = p->w;
@@ -202,8 +200,7 @@ static void end_copies(const spmd *p) {
   if (!lower_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
 }
 
-/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any
- * case. */
+/* Copies the lasting tiles, or the others; the last copy ends a group, and there is always one. */
 static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to,
                      const ir_range *some) {
   copy_moving(p, t, at, to, some);
@@ -222,7 +219,7 @@ static bool has_moving(const cu_work *t) {
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Of stacked rows a warp has some in the middle of ranges that are the block's. */
+/* Of stacked rows a warp has a part in the middle of the block's ranges. */
 static const ir_stack *warp_stack(const spmd *p, const ir_stmt *s) {
   int at[IR_MOST_STACKED] = {0};
   if (!p->g->stacked) return NULL;
@@ -242,7 +239,7 @@ static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
   return r;
 }
 
-/* The let of the first of the warp's keys in a step. */
+/* Lets the first of the warp's keys in a step. */
 static void set_keys(const spmd *p) {
   lowering *w = p->w;
   ir_stmt *s = lower_add(w, IR_LET);
@@ -255,8 +252,8 @@ static void set_keys(const spmd *p) {
   s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
 }
 
-/* Each warp's sums are a part by itself: the buffers of parts have as many slots more, and who puts
- * them together takes all of these. */
+/* Each warp's sums are a separate part: the buffers of parts get that many times the slots, and the
+ * merge combines all of these. */
 static void share_slots(const spmd *p, const ir_body *b, const ir_stmt *save, int slot) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
@@ -278,7 +275,7 @@ static void share_parts(const spmd *p) {
   }
 }
 
-/* Where the tile of the piece at hand begins. */
+/* Sets the origin and slot of the tile for the current piece. */
 static void set_tile(const spmd *p, const cu_work *t, int i, const piece *at) {
   set_ranges(p, t, at, NULL);
   ir_buffer *b = &p->w->p->buffers[t->side[i].buffer];
@@ -327,7 +324,7 @@ static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slo
                  .slot = slot};
 }
 
-/* The piece's tiles of n products beside each other. */
+/* Copies the piece's tiles of n products beside each other. */
 static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at,
                         const ir_range *some) {
   for (int i = 0; i < n && !lower_failed(p->w); i++)
@@ -335,8 +332,7 @@ static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at,
   end_copies(p);
 }
 
-/* Piece after piece, `slots` - 1 of which are on their way; n products beside each other have each.
- */
+/* Piece after piece, with `slots` - 1 in flight; n products beside each other use each. */
 static void in_pieces(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
@@ -369,8 +365,8 @@ static void in_pieces(const spmd *p, const cu_work *t, int n) {
   if (moving && p->loop) barrier(w);
 }
 
-/* Sets what loops in each other are in the step of one loop over all of them and the pieces of the
- * sum. */
+/* Sets the variables of nested loops from the step of the single loop over all of them and the
+ * pieces of the sum. */
 static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t trip) {
   lowering *w = p->w;
   for (const ir_stmt *in = t->steps; in && !lower_failed(w); in = cu_only_loop(&in->body)) {
@@ -392,8 +388,7 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
   return now;
 }
 
-/* Steps of a sum and their pieces in one loop, `slots` - 1 of which are on their way all the time.
- */
+/* Steps of a sum and their pieces in one loop, with `slots` - 1 in flight throughout. */
 static void in_steps(spmd *p, const cu_work *t) {
   lowering *w = p->w;
   const spmd outside = *p;
@@ -427,8 +422,8 @@ static void in_steps(spmd *p, const cu_work *t) {
   *p = outside;
 }
 
-/* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other
- * products. */
+/* All of the sum at once; in a loop the next step's tiles are copied meanwhile, after those of the
+ * loop's other products. */
 static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
   piece now = {.k = t->s->range[t->roles.k], .step = ir_number(0), .slot = ir_number(0)};
@@ -447,9 +442,9 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   if (!t->next && has_moving(t) && p->loop) barrier(w);
 }
 
-/* Of a ring: its tiles come, are waited for, multiplied, and given back.  Said one behind the
- * other; those who print it let one warp do the first for as many tiles ahead as there is room for,
- * and others the rest.  n products beside each other have each. */
+/* A product from a ring: its tiles are copied, waited for, multiplied, and released. The program
+ * states this in sequence; the printer lets one warp copy as far ahead as there are stages, and
+ * others do the rest. n products beside each other use each tile. */
 static void in_ring(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
@@ -480,7 +475,7 @@ static cu_work *work_of(const spmd *p, const ir_stmt *s) {
   return NULL;
 }
 
-/* Products of the loop whose next tiles come meanwhile. */
+/* Products of the loop whose next tiles are copied meanwhile. */
 static int count_next(const spmd *p, const ir_stmt *loop) {
   int n = 0;
   for (int i = 0; i < p->g->n_work; i++)
@@ -488,7 +483,7 @@ static int count_next(const spmd *p, const ir_stmt *loop) {
   return n;
 }
 
-/* How many of the loop's steps have their tiles on the way when it begins: the same in all of its
+/* Steps of the loop whose tiles are in flight when it begins: the same number for all of its
  * products. */
 static int steps_ahead(const spmd *p, const ir_stmt *loop) {
   int ahead = 0;
@@ -547,7 +542,7 @@ static void points(const spmd *p, const ir_stmt *s) {
   lower_close(p->w, all);
 }
 
-/* The product whose steps the loops from this one on are; NULL. */
+/* The product of which the loops from this one on are steps; NULL: none. */
 static const cu_work *stepped_by(const spmd *p, const ir_stmt *loop) {
   const cu_work *t = NULL;
   for (int i = 0; i < p->g->n_work; i++)
@@ -584,7 +579,7 @@ static void statements(spmd *p, ir_stmt *const *s, int n) {
   }
 }
 
-/* What the region makes is in fragments: a warp's rows of it, all columns or the warp's. */
+/* Results of the region are fragments: a warp's rows, with all columns or the warp's. */
 static void set_fragments(const spmd *p) {
   for (int i = 0; i < p->g->n_buffers; i++) {
     ir_buffer *b = &p->w->p->buffers[i];
@@ -608,7 +603,7 @@ static void set_fragments(const spmd *p) {
   }
 }
 
-/* Tiles that last are in the first group. */
+/* Lasting tiles are in the first group. */
 static void lasting(const spmd *p) {
   ir_stmt *last = NULL;
   for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {

@@ -49,7 +49,7 @@ static bool has_boxes(const lowering *w, const plan *t, int i) {
   return can;
 }
 
-/* Whether the nest reads its elements often enough for staging to pay. */
+/* Whether the nest reads each element often enough for staging to pay. */
 static bool is_worth(const lowering *w, const plan *t, int i) {
   int64_t points = t->step;
   for (int k = 0; k < t->op->n_dims; k++)
@@ -58,8 +58,8 @@ static bool is_worth(const lowering *w, const plan *t, int i) {
   return box < INT64_MAX && points / box >= LEAST_REUSE;
 }
 
-/* Whether there is room for the tiles beside those of nests before, where there is no more than any
- * device has. */
+/* Whether the tiles fit beside those of earlier nests, where a block has the least memory that any
+ * device guarantees. */
 static bool has_room(const lowering *w, const plan *t) {
   const int bytes = ir_bytes(w->p->machine.data) * SLOTS;
   int64_t room = cu_shared_bytes(w->p);
@@ -87,7 +87,7 @@ static plan plan_of(const lowering *w, const ir_stmt *s) {
   return t;
 }
 
-/* The boxes of the step, into their slots. */
+/* Copies the boxes of the step into their slots. */
 static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
   if (lower_failed(w)) return;
@@ -179,7 +179,7 @@ static void stage_nest(lowering *w, const ir_stmt *s) {
 }
 
 void lower_cuda_stage(lowering *w) {
-  int tiles = 0; /* one of each read */
+  int tiles = 0; /* one for each read */
   for (int o = 0; o < w->plan->wl->n_ops; o++)
     tiles += w->plan->wl->ops[o].n_reads;
   w->n_lets = 0;

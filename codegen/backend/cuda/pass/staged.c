@@ -1,34 +1,34 @@
-/* Which operands of a region's products come to shared memory, in what pieces, and how many pieces
- * at once. */
+/* Plans which operands of a region's products are copied to shared memory, in which pieces, and how
+ * many at a time. */
 #include <math.h>
 
 #include "codegen/backend/cuda/pass/region.h"
 
-/* Bytes of the longest sum whose operands come as a whole in a loop; pieces on their way at once,
- * at most; steps of a loop that are there at once, where few bytes are. */
+/* Bytes of the longest sum whose operands are copied as a whole in a loop; pieces in flight, at
+ * most; steps of a loop that are present at once, if they take few bytes. */
 enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
 
 static const tf_multiprocessor *here(const cu_region *g) {
   return &g->p->tree->arch->multiprocessor;
 }
 
-/* Bytes of neighbours along k that are multiplied at a time where there are more: a row of banks,
- * which a column of eight rows' pieces then has for itself; at least a piece. */
+/* Bytes along k that are multiplied at a time, of longer sums: a row of banks, so that a column of
+ * pieces in eight rows has no bank conflicts; at least a piece. */
 static int64_t step_bytes(const cu_region *g) {
   return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16;
 }
 
-/* Bytes of tiles that a block may have: of the memory of blocks, and of what its multiprocessor has
- * for one. */
+/* Bytes of tiles of a block, limited by a block's memory and by its share of the
+ * multiprocessor's. */
 static int64_t most_bytes(const cu_region *g) {
   const tf_memory *home = &g->p->tree->arch->memories[cu_home(g->p->tree->arch)];
   const double own = here(g)->memory - here(g)->reserve,
                given = (double)home->capacity_words * home->word_bits / 8;
-  const int64_t other = CU_WMMA_ROOM; /* what else a block may need there */
+  const int64_t other = CU_WMMA_ROOM; /* other uses of a block's shared memory */
   return (int64_t)(given > 0 && given < own ? given : own) - other;
 }
 
-/* And so few that two blocks find room. */
+/* Bytes of tiles with which two blocks fit on a multiprocessor. */
 static int64_t few_bytes(const cu_region *g) {
   return (int64_t)(here(g)->memory / 2 - here(g)->reserve);
 }
@@ -46,8 +46,8 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   return 1;
 }
 
-/* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it
- * has neither. */
+/* Whether the index is a dim of the operand's matrix alone; *other: false, if the index has a dim
+ * of the matrix otherwise. */
 static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index *ix, bool *other) {
   const tf_op *op = op_of_work(g, t);
   const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
@@ -57,8 +57,8 @@ static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index 
   return dim >= 0 && (dim == x || dim == k);
 }
 
-/* Whether the buffer is in global memory as a tile has it.  A block that reads it may have written
- * it, but not in the same region (region.c's may_write): a barrier stands between. */
+/* Whether the buffer is in global memory, where a tile can be copied from. The block may have
+ * written it, but not in the same region (region.c's may_write): a barrier stands between. */
 static bool is_outside(const cu_region *g, int buffer) {
   const ir_buffer *b = &g->p->buffers[buffer];
   int parts = 0;
@@ -68,7 +68,7 @@ static bool is_outside(const cu_region *g, int buffer) {
   return parts > 1 && b->space == CU_GLOBAL && b->type == g->p->machine.data && !cu_is_matrix(b);
 }
 
-/* Whether the operand is a matrix in global memory whose rows are neighbours there. */
+/* Whether the operand is a matrix in global memory with contiguous rows. */
 bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
@@ -89,8 +89,8 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
          ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
 }
 
-/* The dim of the stack that goes along the index, with how much from one row to the next; -1: none.
- * False: several do, or backwards, or a dim of the columns or the sum. */
+/* The dim of the stack in the index, and its step between rows; -1: none. False: there are several,
+ * a negative step, or a dim of the columns or the sum. */
 static bool stacked_in(const cu_region *g, const cu_work *t, const tf_index *ix, int *dim,
                        int64_t *step) {
   const tf_op *op = op_of_work(g, t);
@@ -134,8 +134,8 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   return stack != NULL;
 }
 
-/* The term of the dim in the read's indices, if it is in one alone: its rank and coefficient; rows
- * go forwards. */
+/* The rank and the coefficient of the dim, if it is a term of one index of the read only, with a
+ * positive coefficient. */
 static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, int64_t *by) {
   int found = 0;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
@@ -144,9 +144,8 @@ static bool term_of(const cu_region *g, const tf_ref *ref, int dim, int *rank, i
   return found == 1 && *by != 0;
 }
 
-/* The stack of dims of the product, in that order (with their ranges' lengths), as the read has
- * them; NULL: it has not.
- */
+/* The stack of these dims of the product, in that order (with their ranges' lengths), in the read's
+ * ranks; NULL: the read has not all of them. */
 static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *ref, int n,
                             const int *dim, const ir_range *range) {
   ir_stack *stack = n > 0 && n <= IR_MOST_STACKED ? TF_NEW(g->p->arena, ir_stack) : NULL;
@@ -160,8 +159,8 @@ static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *r
   return ok ? stack : NULL;
 }
 
-/* Tiles of a product that sums over a window and its few channels at once: each row has all
- * elements of its sum, in the same order in both operands. */
+/* Tiles of a product that sums over a window and its few channels at once: a row has all elements
+ * of its sum, in the same order for both operands. */
 static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
@@ -184,8 +183,8 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
   return true;
 }
 
-/* Whether the columns of a convolution are a matrix in global memory whose neighbours along the sum
- * stand apart: weights with the window innermost. */
+/* Whether the columns of a convolution are a matrix in global memory that is not contiguous along
+ * the sum: weights with the window innermost. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[t->roles.b];
@@ -240,9 +239,8 @@ static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *
                                       .slots = 1});
 }
 
-/* The loops of the region that only step through the product's sum, from the outermost; NULL:
- * others stand there, too.
- */
+/* The outermost of the region's loops that only step through the product's sum; NULL: there are
+ * other statements, too. */
 static const ir_stmt *steps_of(const cu_region *g, const cu_work *t) {
   for (int i = 0; i < g->n && g->stacked; i++) {
     const ir_stmt *inner = g->s[i]->kind == IR_FOR ? g->s[i] : NULL;
@@ -265,7 +263,7 @@ static int64_t pieces_of(const cu_work *t) {
   return n;
 }
 
-/* As many pieces as there must be for one to come while those before it are multiplied. */
+/* As many stages as it takes for one piece to arrive while those before it are multiplied. */
 static int stages_of(const cu_region *g, const cu_work *t) {
   const double m = (double)(g->rows * g->warps_m),
                n = (double)length_of(g, t, op_of_work(g, t)->dims[t->roles.n]);
@@ -280,7 +278,7 @@ static int stages_of(const cu_region *g, const cu_work *t) {
   return (int)(n_stages < most ? n_stages : most);
 }
 
-/* False: stacked rows that are no tile. */
+/* False: the operand has stacked rows, but no tile. */
 static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = cu_from(g->p, t->s, t->roles.a);
@@ -298,7 +296,8 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
                  : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
                            : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
-    if (mma != cu_mma_of(g->p) && side->across) side->tile = false; /* pieces alone become wider */
+    if (mma != cu_mma_of(g->p) && side->across)
+      side->tile = false; /* only whole pieces are widened */
     if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);
@@ -319,8 +318,8 @@ static int64_t bytes_of(const cu_region *g) {
   return sum;
 }
 
-/* One step more ahead in all loops that have it, if few bytes do: two blocks then share a
- * multiprocessor. */
+/* Copies one step further ahead in all loops that do, if few bytes are added, so that two blocks
+ * still fit on a multiprocessor. */
 static void go_further(cu_region *g) {
   const cu_region before = *g;
   for (int i = 0; i < g->n_work; i++)
@@ -328,7 +327,7 @@ static void go_further(cu_region *g) {
   if (bytes_of(g) > few_bytes(g)) *g = before;
 }
 
-/* Whether no statement reads what another one makes. */
+/* Whether no statement reads another's result. */
 static bool are_apart(const cu_region *g) {
   bool apart = true;
   for (int i = 0; i < g->n_points && apart; i++) {
@@ -340,7 +339,7 @@ static bool are_apart(const cu_region *g) {
   return apart;
 }
 
-/* Products beside each other have as many pieces there at a time. */
+/* Products beside each other get the same number of stages. */
 static void equalise(cu_region *g) {
   for (int i = g->n_work - 1; i > 0; i--)
     if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots)
@@ -349,8 +348,8 @@ static void equalise(cu_region *g) {
     if (g->work[i].beside) g->work[i].slots = g->work[i - 1].slots;
 }
 
-/* Products apart whose tiles together leave no room for a second block are better off one after the
- * other, with their tiles in the same places (share.c). */
+/* Independent products whose tiles together leave no room for a second block are better run one
+ * after the other, with their tiles in the same memory (share.c). */
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;

@@ -15,7 +15,7 @@ static bool put(lowering *w, ir_stmt *const *s, int n) {
 static void whole(lowering *w, ir_body *b, bool top) {
   ir_body new = {0, NULL};
   const lower_mark mark = lower_open(w, &new);
-  int first = 0; /* lets belong to the block */
+  int first = 0; /* lets stay in the block */
   while (!lower_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
     cu_again(w, b->s[first++], NULL);
   if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
@@ -36,14 +36,14 @@ static bool has_products(const ir_program *p, const ir_body *b) {
   return any;
 }
 
-/* For whoever reads the program. */
+/* Notes in the program why a loop has no warpgroups. */
 static const char *no_groups(lowering *w, const char *why) {
   char note[200];
   const int n = snprintf(note, sizeof note, "No warpgroups: %s", why); /* reasons are short */
   return tf_arena_strndup(w->p->arena, note, (size_t)n);
 }
 
-/* Statements of the program that compute the op. */
+/* The number of statements in the body that compute the op. */
 static int times_made(const ir_body *b, int op) {
   int n = 0;
   for (int i = 0; i < b->n; i++)
@@ -51,7 +51,7 @@ static int times_made(const ir_body *b, int op) {
   return n;
 }
 
-/* A buffer for what the nest makes of its output: its box, in float32. */
+/* A buffer for the nest's part of its output, in float32. */
 static int box_for(lowering *w, const ir_stmt *s, const char *what) {
   const int z = w->plan->wl->ops[s->op].out;
   const int at = lower_buffer(w, z, w->p->buffers[w->p->buffer_of[z]].name, false, 0);
@@ -65,7 +65,7 @@ static int box_for(lowering *w, const ir_stmt *s, const char *what) {
   return at;
 }
 
-/* Whether several kernels touch the buffer, so that it stands in global memory. */
+/* Whether several kernels access the buffer, so that it lies in global memory. */
 static bool is_between_kernels(const ir_program *p, int buffer) {
   int parts = 0;
   for (int i = 0; i < p->body.n; i++)
@@ -73,8 +73,8 @@ static bool is_between_kernels(const ir_program *p, int buffer) {
   return parts > 1 && p->buffers[buffer].slots == 1;
 }
 
-/* Whether the nest computes elements of an array in halves from what stands at its points, an
- * activation or a bias: an argument, or what lies between kernels. */
+/* Whether the nest is an activation or a bias: it computes elements of a 16-bit array from elements
+ * at the same points, of arguments or results of other kernels. */
 static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
   const int at = w->p->buffer_of[w->plan->wl->ops[s->op].out];
@@ -83,8 +83,8 @@ static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
          times_made(&w->p->body, s->op) == 1;
 }
 
-/* Appends the statements; what such nests make stays in registers first, and a save behind each
- * says where it goes: boxes can take it there. */
+/* Appends the statements; results of such nests first stay in registers, and a SAVE after each
+ * stores them, which boxes can do. */
 static void with_saves(lowering *w, const ir_body *b, int first) {
   for (int i = first; i < b->n && !lower_failed(w); i++) {
     const ir_stmt *s = b->s[i];
@@ -102,8 +102,8 @@ static void with_saves(lowering *w, const ir_body *b, int first) {
   }
 }
 
-/* Puts a region of warpgroups in place of a block's statements from `first` on; `saves`: with saves
- * of what maps make. False: they cannot be one, and all is as it was. */
+/* Replaces a block's statements from `first` on by a region of warpgroups; `saves`: with SAVEs of
+ * the maps' results. False: they cannot be one, and nothing has changed. */
 static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region *g) {
   const int n_buffers = w->p->n_buffers, n_tensors = w->plan->wl->n_tensors;
   const ir_body before = s->body;
@@ -119,7 +119,7 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
       cu_again(w, before.s[i], NULL);
   lower_close(w, mark);
   if (lower_failed(w)) return false;
-  s->body = work; /* who asks for other users of a buffer sees the new statements, and no others */
+  s->body = work; /* searches for other accesses of a buffer then see the new statements only */
   mark = lower_open(w, &new);
   for (int i = 0; i < first; i++)
     cu_again(w, before.s[i], NULL);
@@ -133,9 +133,10 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
   return false;
 }
 
-/* Blocks all of whose work warpgroups can do; of others that have products it is noted why not. */
+/* Gives warpgroups all blocks whose work they can do; of other blocks with products the reason is
+ * noted. */
 static void groups(lowering *w) {
-  cu_name_reads(w, &w->p->body); /* a save takes the place of what others read */
+  cu_name_reads(w, &w->p->body); /* a SAVE replaces what others read */
   for (int i = 0; i < w->p->body.n && !lower_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
     cu_region g = {0};
@@ -154,10 +155,10 @@ static void groups(lowering *w) {
   }
 }
 
-/* A product of matrices sums along one dim at a time: the others that it reduces become loops
- * (heads of attention, where what they make is projected); of few channels, along as many dims of
- * the window and them as one product takes; of channels that stand apart, along a chunk of them and
- * the window. */
+/* A tensor-core product sums along one dim at a time: other reduced dims become loops (heads of
+ * attention, when its output is projected). With few channels it sums along as many dims of the
+ * window and channels as fit in one product; with channels that are not contiguous, along a chunk
+ * of them and the window. */
 static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
@@ -182,7 +183,7 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   }
   ir_stmt *same = lower_failed(w) ? NULL : cu_again(w, s, r);
   for (int i = 0; i < n && same && !lower_failed(w);
-       i++) { /* a part's sum starts with the first steps of all */
+       i++) { /* a partial sum starts with the first steps of all */
     const ir_stmt before = *same;
     cu_set_fresh(w, &before, same, steps[i]);
   }
@@ -194,7 +195,7 @@ void lower_cuda_tensor_rows(lowering *w) {
   w->n_lets = 0;
   cu_replace(w, &w->p->body, sum_in_steps);
   cu_name_reads(w, &w->p->body);
-  cu_grow(w, 4 * w->plan->wl->n_ops); /* two tiles, the sums and the saved values of each op */
+  cu_grow(w, 4 * w->plan->wl->n_ops); /* for each op two tiles, sums and saved values */
   if (cu_may_group(w->p)) groups(w);
   whole(w, &w->p->body, true);
 }
@@ -206,7 +207,7 @@ static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s)
          s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];
 }
 
-/* Whether anything but nests and copies touches the op's output. */
+/* Whether the op's output is accessed by other statements than nests and copies. */
 static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
@@ -217,7 +218,7 @@ static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
   return any;
 }
 
-/* Makes the nest compute fragments, which are then copied to the old buffer of its sums. */
+/* Makes the nest compute fragments, which are then copied to the previous buffer of its sums. */
 static bool apart(lowering *w, ir_stmt *s) {
   const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
   if (is_corrected(w->p, &w->p->body, s->op)) return false;
@@ -234,9 +235,8 @@ static bool apart(lowering *w, ir_stmt *s) {
   ir_body *const in = w->into;
   const int before = in->n;
   if (lower_failed(w)) return false;
-  /* the statements must be in the program while region checks look for other users: of this region,
-   * and of those that follow, for what is made anew comes into the program when all of the body is
-   */
+  /* the statements must be part of the program while regions search for other accesses, of this and
+   * of later regions, as new statements join the program when the whole body is done */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
   if (put(w, two.s, two.n)) return true;

@@ -1,8 +1,8 @@
-/* Maps points to threads: the output's last dim to the lanes of a row, its longest other dim to
- * rows.  Threads synchronise at the end of the loop over rows. */
+/* Distributes points over threads: the output's last dim over the lanes of a row, its longest other
+ * dim over rows. Threads synchronise at the end of the loop over rows. */
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* The part of a range that one of `most` threads gets. */
+/* The part of a range that one of `most` threads has. */
 static ir_range cut(lowering *w, ir_map map, int dim, ir_range r, int64_t most) {
   const int64_t step = r.most > most ? (r.most + most - 1) / most : 1;
   const int64_t trip = r.most > step ? (r.most + step - 1) / step : 1;

@@ -1,5 +1,5 @@
-/* Tiles of outputs, one after the other, where a nest is larger than what a block computes at a
- * time. */
+/* Divides outputs into tiles, computed one after the other, where a nest is larger than what a
+ * block computes at a time. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 static bool cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {

@@ -1,19 +1,19 @@
-/* Warp specialisation as a pipe: who brings tiles is busy with the next ones while who takes them
- * multiplies, as far ahead as the ring between them is deep; and two that take blocks in turn. */
+/* Warp specialisation as a pipe: the producer fetches tiles ahead of the consumer, as far as the
+ * ring between them is deep; and two consumers that take blocks in turn. */
 #include <math.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* Either is busy all the time, or each tile of a full ring is brought anew when it has been taken.
- */
+/* Cycles of a step: the slower of both, or the round trip of a slot in a full ring, from its
+ * release to its next tile. */
 double cu_pipe_each(const cu_pipe *p) {
   const double busy = p->brings > p->takes ? p->brings : p->takes;
   const double round = (p->brings + p->latency + p->takes) / p->depth;
   return busy > round ? busy : round;
 }
 
-/* Blocks one behind the other; in turns: one's steps behind the other's, and what is behind a block
- * until its own warpgroup's next turn, or longer. */
+/* Blocks run one after the other. In turn: the steps of one block follow the other's, and the work
+ * after a block overlaps with them until its own warpgroup's next turn, or takes longer. */
 double cu_pipe_all(const cu_pipe *p) {
   const double steps = p->steps * cu_pipe_each(p), fill = p->latency + p->brings;
   if (!p->in_turns) return fill + p->blocks * (steps + p->behind);

@@ -30,7 +30,7 @@ static const char f8[] =
     "static uint8_t number(uint64_t i, uint8_t) { return (uint8_t)__nv_cvt_float_to_fp8(number(i, "
     "0.0f), __NV_SATFINITE, __NV_E4M3); }\n";
 
-/* Arrays differ: each begins elsewhere in the series. */
+/* Arrays differ: each begins at another place of the series of numbers. */
 static const char arrays[] =
     "\nstatic uint64_t series;\n\n"
     "template <class T> static T *numbers(size_t n) {\n"

@@ -1,4 +1,4 @@
-/* Operations of a device, each named once: PTX here, what they mean in emulate.hpp. */
+/* Device functions: PTX here, their emulation in emulate.hpp. */
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/backend/cuda/print/cuda.h"
 
@@ -79,7 +79,8 @@ static const char tensor[] =
     "::\"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from), \"r\"(bytes) : \"memory\");\n"
     "}\n";
 
-/* Of each type of halves: as a float, rounded, two of them with the first in the lower half. */
+/* For each 16-bit type: to float, rounded from it, and two of them packed, the first in the lower
+ * half. */
 static const char halves[] =
     "DEVICE float wide_%s(uint16_t h) {\n%s}\n"
     "DEVICE uint16_t narrow_%s(float x) {\n  uint16_t h;\n"
@@ -105,7 +106,7 @@ static const char e4m3[] =
     "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(high) : \"f\"(d), \"f\"(c));\n"
     "  return (uint32_t)high << 16 | low;\n}\n";
 
-/* Of float8 where the other instruction multiplies bfloat16. */
+/* For float8 where bfloat16 is multiplied. */
 static const char pairs[] =
     "/* Two float8 as bfloat16, the first in the lower half. */\n"
     "DEVICE uint32_t wide_pair(uint32_t two) {\n  uint32_t r;\n"
@@ -152,7 +153,7 @@ static const char both[] =
     "template <int n, class T> DEVICE void zero_fragments(T *x) {\n"
     "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
 
-/* Of products of float8 by what a kernel made. */
+/* For products of float8 whose operand is an intermediate. */
 static const char both_wide[] =
     "DEVICE uint32_t pack(float x, float y) { return pack_bf16(x, y); }\n"
     "struct alignas(8) copy_bytes {\n  uint32_t w[2];\n};\n"
@@ -180,7 +181,7 @@ static const char both_wide[] =
     "#pragma unroll\n  for (int i = 0; i < 8; i++) PASSES(to + i, from + i * step, i < n, 2);\n"
     "  put_wide(to, bytes_apart(from, step, n));\n}\n";
 
-/* Of stacked rows whose channels are not neighbours. */
+/* For stacked rows whose channels are not contiguous. */
 static const char both_apart[] =
     "/* A piece of 16 bytes, of whose elements `n` are there, `step` from each other. */\n"
     "template <class T> DEVICE void copy_apart(T *to, const T *from, int64_t step, int n) {\n"
@@ -188,7 +189,7 @@ static const char both_apart[] =
     "    PASSES(to + i, from + i * step, i < n ? (int)sizeof(T) : 0, (int)sizeof(T));\n"
     "    to[i] = i < n ? from[i * step] : T(0);\n  }\n}\n";
 
-/* Of elements that stand apart, at distances that are known. */
+/* For elements at known distances. */
 static const char both_gathered[] =
     "/* A piece of 16 bytes from its elements. */\n"
     "template <class T> DEVICE void put_piece(T *to, const T *e) {\n"
@@ -204,7 +205,7 @@ static const char both_gathered[] =
     "#pragma unroll\n  for (int i = 0; i < 4; i++) all.w[i] = there ? all.w[i] : 0;\n"
     "  *(copy_words *)to = all;\n}\n";
 
-/* Of columns that are a window and its channels. */
+/* For columns that are a window and its channels. */
 static const char both_across[] =
     "/* An element, or zero. */\n"
     "template <class T> DEVICE void copy_one(T *to, const T *from, bool there) {\n"
@@ -251,8 +252,8 @@ static const char both_f8[] =
     "template <int n> DEVICE void add_part(float *d, const float *part, bool fresh) {\n"
     "#pragma unroll\n  for (int i = 0; i < n; i++) d[i] = fresh ? part[i] : d[i] + part[i];\n}\n";
 
-/* Fragments as C++ has them.  Where a lane's sums are mma.h does not say: to be known they go by
- * way of `room`, 16 rows of 16 for each warp. */
+/* C++'s fragments. Which lane has which sums is not specified by mma.h: to access them they pass
+ * through `room`, 16 rows of 16 for each warp. */
 static void wmma(FILE *out, const cu_mma *m) {
   const char *type = m->kernel.a == IR_F16 ? "half" : "__nv_bfloat16";
   fprintf(out, "#include <mma.h>\n#include <%s.h>\n",
@@ -283,8 +284,8 @@ static void wmma(FILE *out, const cu_mma *m) {
         out);
 }
 
-/* The same, where tensor cores do not add up as float32 does: what they make is added to the sums.
- */
+/* The same for tensor cores that accumulate with fewer bits than float32: results are added to the
+ * sums. */
 static void multiply_short(FILE *out, const cu_mma *m) {
   fprintf(out,
           "DEVICE void multiply_%s(float *d, const uint32_t *a, const uint32_t *b) {\n"
@@ -323,7 +324,7 @@ static void halves_of(FILE *out, const cu_mma *m) {
   fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
 }
 
-/* The other instruction of the program's products; NULL: there is none. */
+/* The other instruction that the program's products use; NULL: there is none. */
 static const cu_mma *other_of(const ir_program *p) {
   const cu_mma *other = NULL;
   for (int i = 0; i < p->tree->workload->n_ops && !other; i++) {

@@ -1,4 +1,4 @@
-/* The files of a program, whatever language it is printed in. */
+/* The files of a program, in any language. */
 #include <stdlib.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -19,8 +19,7 @@ static char *text_of(const cu_file *file, cu_package *p) {
   return NULL;
 }
 
-/* Inserts the kernel's name, if it is a valid one; code: the texts that must not have it as a word.
- */
+/* Inserts the kernel's name, if it is valid; code: texts that must not contain it as a word. */
 static bool name_all(tf_emitted *e, const char *const *code, int n, const char *name, tf_diags *d) {
   const char *fault = c_name_fault(name, code, n);
   if (fault)
@@ -48,7 +47,7 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
   return NULL;
 }
 
-/* Whether a copy at or below the list has a way of its own for arrays without gaps. */
+/* Whether a copy at or below the list has a path of its own for dense arrays. */
 static bool knows_dense(const ir_program *p, const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)

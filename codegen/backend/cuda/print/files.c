@@ -77,7 +77,7 @@ void cu_cmake(FILE *out, const c_package *k) {
           n, cu_has_groups(k->p) ? "90a-real" : "80", n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
-/* ---- what is expected of it ----------------------------------------------------------------- */
+/* ---- predicted time ------------------------------------------------------------------------- */
 
 static const struct {
   const char *key, *what;
@@ -166,7 +166,7 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
   if (found) fputs("]", out);
 }
 
-/* What a warp issues in a step of each part's busiest loop, to be held against machine code
+/* Instructions of a warp in a step of each part's busiest loop, to compare with machine code
  * (bench/cuda/issue.py). */
 static void steps_of_manifest(FILE *out, const ir_program *p) {
   int found = 0;

@@ -1,21 +1,21 @@
-/* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each
- * lane: those of rows LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is
- * NAME[16 rows: tm][8 columns: tn][2 * th + te]; a column has its number of a row, NAME[tm][th], in
- * each of the four lanes of the row. */
+/* Prints the code of a warp's lanes in a region. A fragment of 16 rows and 8 columns is 4 numbers
+ * in each lane: those of rows LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next. A matrix
+ * is NAME[16 rows: tm][8 columns: tn][2 * th + te]; a column vector has its number of a row,
+ * NAME[tm][th], in each of the four lanes of the row. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/backend/cuda/print/cuda.h"
 
-/* The statement's dims, by position: of rows; of columns (-1: none). */
+/* Positions of the statement's dims: of rows; of columns (-1: none). */
 typedef struct {
   const ir_stmt *s;
   const tf_op *op;
   int m, c;
-  bool memory, puts; /* it touches what is in memory; it writes there */
-  bool nearest;      /* stacked rows that are nobody's are computed as the last one, which takes no
-                        branch */
+  bool memory, puts; /* it accesses memory; it writes memory */
+  bool nearest; /* stacked rows beyond the end are computed as copies of the last one, without a
+                   branch */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -39,11 +39,11 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
       fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[cu_column_rank(b)] / 8);
     else
       fprintf(c->out, "[2];\n%*s(void)%s;\n", 2 * c->depth, "",
-              b->id); /* nobody may want a maximum before the last */
+              b->id); /* a maximum may be unused after the last step */
   }
 }
 
-/* The dim at a rank of what the access touches; -1. */
+/* The dim at a rank of the access; -1: none alone. */
 static int dim_at(const c_printer *c, const cu_access *a, int r) {
   if (a->ref) return cu_alone(&a->ref->index[r]);
   return c->wl->ops[c->wl->tensors[c->p->buffers[a->buffer].tensor].producer].dims[r];
@@ -68,7 +68,7 @@ static shape shape_of(const c_printer *c, const ir_stmt *s) {
 
 static int64_t steps(const ir_range *r, int64_t by) { return (r->most + by - 1) / by; }
 
-/* "const int64_t d_DIM = lo + ...;", not behind the range's last, if any. */
+/* "const int64_t d_DIM = lo + ...;", limited to the range's last, if one is given. */
 static void set_dim(c_printer *c, const shape *t, int k, const char *more, const ir_range *within) {
   const char *dim = c_dim_name(c, t->op, k);
   c_indent(c);
@@ -79,8 +79,8 @@ static void set_dim(c_printer *c, const shape *t, int k, const char *more, const
   fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
 }
 
-/* Sets the dims that have one setting; the rest is in an `if` where such a dim may have none.
- * Returns how many were opened. */
+/* Sets the dims with one setting; if such a dim may be empty the rest is inside an `if`. Returns
+ * how many were opened. */
 static int open_single(c_printer *c, const shape *t) {
   int opened = 0;
   for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
@@ -105,13 +105,12 @@ static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c->depth++;
 }
 
-/* Whether warps may have rows behind those of the stack: of warpgroups two, or one, have 64 each.
- */
+/* Whether warps may have rows beyond the stack's: warpgroups have 64 each. */
 static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
   return !c->of_groups || ir_stack_rows(t) % CU_TURN_ROWS != 0;
 }
 
-/* Whether a dim of the stack may end before the box; may be without any. */
+/* Whether a dim of the stack may end before the box, or (`empty`) be empty. */
 static bool has_ragged_dims(const shape *t, bool empty) {
   bool any = false;
   for (int i = 0; i < t->s->stack->n; i++) {
@@ -121,7 +120,7 @@ static bool has_ragged_dims(const shape *t, bool empty) {
   return any;
 }
 
-/* Of stacked rows the row's number, and from it where it is along each dim. */
+/* For stacked rows: the row's number, and its coordinate along each dim. */
 static void set_stacked(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   int64_t inner = ir_stack_rows(stack);
@@ -141,7 +140,7 @@ static void set_stacked(c_printer *c, const shape *t) {
   }
 }
 
-/* The lower eight rows of a fragment are nobody's where there are eight at most. */
+/* With at most eight rows the lower half of a fragment is unused. */
 static int open_rows(c_printer *c, const shape *t) {
   if (t->s->stack) {
     unrolled(c, "tm", t->s->stack->count / 16, 1);
@@ -163,7 +162,7 @@ static int open_columns(c_printer *c, const shape *t) {
   return 2;
 }
 
-/* Whether fragments may reach behind the end of the range. */
+/* Whether fragments may extend beyond the end of the range. */
 static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
 
 static void behind(c_printer *c, const shape *t, int k) {
@@ -176,8 +175,8 @@ static bool has_ragged_rows(const c_printer *c, const shape *t) {
   return !t->nearest && (has_rows_behind(c, t->s->stack) || has_ragged_dims(t, false));
 }
 
-/* Whether there is no such row: "d_m >= end", or of a stack that it is behind the box or the end of
- * a dim. */
+/* The condition that the row does not exist: "d_m >= end", or, in a stack, that it is beyond the
+ * box or the end of a dim. */
 static void behind_rows(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   if (!stack) {
@@ -197,7 +196,7 @@ static void skip_rows(c_printer *c, const shape *t) {
   c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
 }
 
-/* Skips points beyond the end of the range: in memory there are none, and a sum must not count
+/* Skips points beyond the end of the range: memory has none there, and a sum must not include
  * them. */
 static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
@@ -209,9 +208,9 @@ static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {
     fputs(" *= ", c->out),
-        c_fall(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
+        c_correction(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
   } else {
-    fputs(c->near ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
+    fputs(c->may_invert ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
   }
 }
 
@@ -242,7 +241,7 @@ static void map(c_printer *c, shape *t) {
   c_close(c, opened);
 }
 
-/* Whether neighbours in the lane are neighbours in memory, of two bytes each. */
+/* Whether neighbours in the lane are contiguous in memory, two bytes each. */
 static bool saves_pairs(const c_printer *c, const shape *t) {
   if (t->s->kind != IR_SAVE || t->c < 0) return false;
   const ir_buffer *to = &c->p->buffers[t->s->save.to], *from = &c->p->buffers[t->s->save.from];
@@ -270,16 +269,15 @@ void cu_combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
           sign ? c_combine(r) : a, b);
 }
 
-/* A warp of a warpgroup has nobody beside it while it looks for the maximum of its rows, on which
- * all else waits: each is that of so many parts, whose instructions need not wait for each other.
- */
+/* A warp of a warpgroup has no other warp to hide latencies while it computes the maximum of its
+ * rows, on which everything waits: so it is split into this many independent parts. */
 enum { PARTS = 4 };
 static bool is_in_parts(const c_printer *c, const shape *t) {
   const bool order = t->op->reduce == TF_REDUCE_MAX || t->op->reduce == TF_REDUCE_MIN;
   return c->of_groups && order && t->c >= 0 && steps(&t->s->range[t->c], 8) >= PARTS;
 }
 
-/* What a lane has of a row: "sum", or "part[0]" to "part[3]". */
+/* A lane's part of a row's sum: "sum", or "part[0]" to "part[3]". */
 static void start_row(c_printer *c, const shape *t, bool parts) {
   c_indent(c);
   if (parts)
@@ -301,7 +299,7 @@ static void join_parts(c_printer *c, tf_reduce r) {
   c_line(c, "float sum = part[0];\n");
 }
 
-/* Along each row: in the lane, then across the four lanes that share it. */
+/* Reduces each row: within the lane, then across the four lanes that share it. */
 static void reduce(c_printer *c, const shape *t) {
   const tf_reduce r = t->op->reduce;
   const char *out = c_buffer(c, t->op, -1)->id;
@@ -331,7 +329,7 @@ static void reduce(c_printer *c, const shape *t) {
   c_close(c, opened);
 }
 
-/* Sums of which nobody knows where they are, as lanes have those of mma.sync. */
+/* Sums in wmma's fragments, copied to the distribution that mma.sync has. */
 static void wmma_unload(c_printer *c, const ir_buffer *b) {
   const int64_t mt = b->extent[cu_row_rank(b)] / 16, nt = b->extent[cu_column_rank(b)] / 16;
   c_indent(c);
@@ -355,7 +353,7 @@ void cu_fragment_points(c_printer *c, const ir_stmt *s) {
     c_close(c, 1);
     return;
   }
-  /* warpgroups have registers for what is kept, and spill where it is computed anew in the middle
+  /* warpgroups have registers to keep it, and would spill if it were computed again in the middle
    * of a stream */
   c_line(c, c->of_groups ? "const int lane = LANE;\n" : "const int lane = lane_here();\n");
   int opened = s->kind != IR_NEST && c_open_when(c, s);

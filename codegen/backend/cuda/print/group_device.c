@@ -1,4 +1,4 @@
-/* Operations of sm_90a, each named once: PTX here, what they mean in hopper.hpp. */
+/* Device functions of sm_90a: PTX here, their emulation in hopper.hpp. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -163,7 +163,7 @@ static const char host_finds[] =
     "cudaErrorInsufficientDriver;\n"
     "  }\n"
     "  *encode = (map_encode)entry;\n  return cudaSuccess;\n}\n";
-/* each: of boxes in steps, elements from one that they take to the next along each rank. */
+/* each: of boxes with steps, the stride along each rank. */
 static const char host_begins[] = "/* cudaErrorInvalidValue where the driver refuses: addresses "
                                   "and steps must be multiples of 16 bytes. */\n"
                                   "static cudaError_t map_make(tensor_map *m, CUtensorMapDataType "
@@ -190,7 +190,7 @@ static const char host_ends[] =
     "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n"
     "  return made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;\n}\n";
 
-/* What means the same everywhere. */
+/* Common to device and emulation. */
 static const char both[] =
     "/* A tile for products, with the swizzle of 128 bytes: bytes from its begin; from a panel to "
     "the next, and from eight\n"
@@ -202,7 +202,7 @@ static const char both[] =
     "(uint32_t)(along >> 4);\n"
     "  return (uint64_t)low | (uint64_t)(step >> 4) << 32 | (uint64_t)1 << 62;\n}\n";
 
-/* Of the host: where the maps of a call's arrays are kept. */
+/* Host code: storage of the maps of a call's arrays. */
 static const char kept[] = "enum { MAPS_KEPT = 32 };\n"
                            "static unsigned place_of(const void *args, size_t bytes) {\n"
                            "  uint64_t h = UINT64_C(14695981039346656037), word;\n"
@@ -211,7 +211,7 @@ static const char kept[] = "enum { MAPS_KEPT = 32 };\n"
                            "    h = (h ^ word) * UINT64_C(1099511628211), h ^= h >> 32;\n  }\n"
                            "  return (unsigned)(h % MAPS_KEPT);\n}\n";
 
-/* Of halves alone: outputs of other types do not leave by boxes. */
+/* For 16-bit types only: outputs of other types do not leave by boxes. */
 static const char both_halves[] =
     "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE "
     "% 4), to a swizzled panel. */\n"
@@ -221,7 +221,7 @@ static const char both_halves[] =
     "4));\n"
     "  WRITES(to, 4);\n  *to = pack(two[0], two[1]);\n}\n";
 
-/* ---- by rank and by width ---- */
+/* ---- by rank and by width ------------------------------------------------------------------- */
 
 static void coordinates(FILE *out, int rank) {
   for (int r = 0; r < rank; r++)
@@ -239,7 +239,8 @@ static void inputs(FILE *out, int rank) {
     fprintf(out, ", \"r\"(c%d)", r);
 }
 
-/* One that fills the same place in both blocks of a cluster, and counts at the barriers of both. */
+/* A box that fills the same place in both blocks of a cluster, and counts at the barriers of
+ * both. */
 static void box_for_all(FILE *out, int rank) {
   fputs("DEVICE void load_box_for_all(void *to, const tensor_map *map, uint64_t *barrier", out);
   coordinates(out, rank);
@@ -280,7 +281,7 @@ static void boxes(FILE *out, int rank) {
   fputs(" : \"memory\");\n}\n", out);
 }
 
-/* The instruction's operands begin behind its sums. */
+/* The instruction's other operands are numbered after its sums. */
 static void print_wgmma(FILE *out, const cu_mma *m, int n, bool rows, bool turned_a,
                         bool turned_b) {
   const int sums = n / 2, a = rows ? 4 : 1;
@@ -317,9 +318,11 @@ static void print_wgmma(FILE *out, const cu_mma *m, int n, bool rows, bool turne
 }
 
 typedef struct {
-  unsigned ranks, common;                        /* of boxes; of those that clusters share */
-  bool steps;                                    /* some boxes take elements in steps */
-  bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2][2]; /* columns / 16, rows, turned a, turned b */
+  unsigned ranks,
+      common; /* the ranks of boxes that exist, one bit each; those of boxes that clusters share */
+  bool steps; /* some boxes have steps */
+  bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2]
+           [2]; /* columns / 16, rows, transposed a, transposed b */
 } used;
 
 static bool is_turned(const ir_program *p, const ir_stmt *s, int read) {

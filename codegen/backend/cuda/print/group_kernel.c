@@ -1,6 +1,6 @@
-/* The function of a part: makes the barriers, then warps part.  The last warpgroup keeps few
- * registers, and one thread of it goes through the loops and asks for tiles; the others take the
- * registers, and do all else. */
+/* Prints the function of a part: it makes the barriers, then warps take roles. The last warpgroup
+ * is the producer: it keeps few registers, and one thread of it goes through the loops and requests
+ * tiles. The others, the consumers, take the registers and do everything else. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -36,17 +36,16 @@ static void barriers(c_printer *c, const cu_groups *g) {
   c_line(c, g->same ? "cluster_meet();\n" : "__syncthreads();\n");
 }
 
-/* Where in its ring a role is, and how often it came by, mod 2. */
+/* Declares each ring's stage, and the parity of how often the role has gone round it. */
 static void open_rings(const role *r) {
   for (int i = 0; i < r->g->n; i++)
     c_indent(r->c),
         fprintf(r->c->out, "int at_%d = 0;\n%*sunsigned turn_%d = 0;\n", i, 2 * r->c->depth, "", i);
 }
 
-/* ---- who asks for tiles ---- */
+/* ---- the producer --------------------------------------------------------------------------- */
 
-/* Panels of 128 bytes a row, one box each; of tiles that a cluster has in common half of the rows.
- */
+/* Panels of 128 bytes a row, one box each; of tiles that a cluster shares, half of the rows. */
 static void box(const role *r, int ring, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
@@ -82,9 +81,9 @@ static void ask(const role *r, int ring) {
   cu_groups_next(r, ring);
 }
 
-/* ---- who multiplies ---- */
+/* ---- consumers ------------------------------------------------------------------------------ */
 
-/* What was before those at hand; `when`: and only then. */
+/* Releases the tiles before the current ones, only if `when` holds. */
 static void give_last(const role *r, int ring, const char *when) {
   char stage[60];
   snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring,
@@ -92,13 +91,13 @@ static void give_last(const role *r, int ring, const char *when) {
   cu_groups_give(r, ring, when, stage);
 }
 
-/* The tiles before those at hand. */
+/* Releases the tiles before the current ones. */
 void cu_groups_give_last(const role *r, int ring) {
   c_indent(r->c);
   give_last(r, ring, "");
 }
 
-/* ---- blocks in turns ---- */
+/* ---- blocks in turn ------------------------------------------------------------------------- */
 
 static bool has_product(const ir_stmt *s) {
   bool has = s->kind == IR_NEST && cu_of(s)->fragments;
@@ -107,7 +106,7 @@ static bool has_product(const ir_stmt *s) {
   return has;
 }
 
-/* The statement behind whose products a block has none. */
+/* The statement after whose products a block has no more. */
 static const ir_stmt *last_product(const ir_body *b) {
   const ir_stmt *last = NULL;
   for (int i = 0; i < b->n; i++)
@@ -115,7 +114,7 @@ static const ir_stmt *last_product(const ir_body *b) {
   return last;
 }
 
-/* Tiles of the ring that each block takes. */
+/* Tiles of the ring that each block uses. */
 static int64_t tiles_of(const ir_body *b, const ir_stmt *wait) {
   int64_t n = 0;
   for (int i = 0; i < b->n; i++)
@@ -125,7 +124,7 @@ static int64_t tiles_of(const ir_body *b, const ir_stmt *wait) {
   return n;
 }
 
-/* The tiles of a block that is the other warpgroup's are none of one's own. */
+/* Advances the rings past the tiles of the other warpgroup's block. */
 static void skip_block(const role *r) {
   c_printer *c = r->c;
   c_line(c, "if (blocks_begun++ % 2 != (int)threadIdx.y / 4) { /* the other warpgroup's */\n");
@@ -149,8 +148,8 @@ typedef struct {
   const ir_stmt *of[CU_MOST_TILES];
 } begun;
 
-/* The products of a loop, or of loops in each other, that do nothing else but wait for their tiles,
- * all together, in every step; none: it does something else, too. */
+/* The products of a loop, or of nested loops, that only wait for their tiles, all of them together,
+ * in every step; none: the loop does something else, too. */
 static begun only_products(const role *r, const ir_stmt *s, int around) {
   const begun none = {0};
   begun found = {0};
@@ -172,8 +171,8 @@ static begun only_products(const role *r, const ir_stmt *s, int around) {
   return only && waits == 1 ? found : none;
 }
 
-/* Of a sum in pieces one is still multiplied when the next one begins, and its tiles are given back
- * a step later: loops in each other are one behind the other. */
+/* Sums in pieces: the next piece's products begin before the current one's are complete, and its
+ * tiles are released a step later; nested loops are printed as one loop. */
 static void pieces(const role *r, const ir_stmt *s, const begun *all) {
   c_printer *c = r->c;
   char when[90 * CU_MOST_STEPS] = "";
@@ -207,7 +206,7 @@ static void pieces(const role *r, const ir_stmt *s, const begun *all) {
   cu_groups_give_last(r, ring);
 }
 
-/* Blocks that a mask leaves more of come first, and are dealt out to and fro. */
+/* Blocks that a mask makes longer come first, and are dealt in alternating order. */
 static void open_blocks(const role *r, const ir_stmt *s, bool masked) {
   c_printer *c = r->c;
   const char *var = c->p->var_name[s->loop.var];
@@ -295,8 +294,8 @@ static void loop(role *r, const ir_stmt *s) {
 static void body(role *r, const ir_body *b) {
   bool waited = false;
   const bool turns = !r->makes && r->g->in_turns && b == &r->g->warps->body;
-  /* a warpgroup waits for tiles when the other has had all of its own: those of later turns have
-   * the same parity */
+  /* waiting for tiles must come after the other warpgroup's wait for all of its own, as tiles of
+   * later turns have the same parity */
   if (turns) r->last = last_product(b), cu_groups_take_turn(r);
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
@@ -321,8 +320,8 @@ static void body(role *r, const ir_body *b) {
   }
 }
 
-/* Instructions that ptxas is expected to leave: loops over blocks, steps and pieces stay; all else
- * is unrolled. */
+/* The number of multiplications expected in machine code: loops over blocks, steps and pieces stay;
+ * all others are unrolled. */
 static int64_t products(const role *r, const ir_body *b) {
   const int64_t step = CU_STEP_BYTES / ir_bytes(r->c->p->machine.data);
   int64_t n = 0;
@@ -330,7 +329,8 @@ static int64_t products(const role *r, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     const bool stream = s->kind == IR_FOR && cu_groups_find_stream(r, s, &t);
-    n += products(r, &s->body) * (stream ? 2 : 1); /* its first step, or its last, is on its own */
+    n += products(r, &s->body) *
+         (stream ? 2 : 1); /* its first step, or its last, is printed apart */
     if (s->kind == IR_NEST && cu_of(s)->fragments)
       n += (s->range[cu_of(s)->fragments->k].most + step - 1) / step;
   }

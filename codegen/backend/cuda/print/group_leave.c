@@ -1,5 +1,6 @@
-/* Sums leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared
- * memory, and one thread sends it off.  Of two panels one is filled while the other leaves. */
+/* Results leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared
+ * memory, and one thread sends it (TMA store). There are two panels: one is filled while the other
+ * leaves. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -12,8 +13,8 @@ enum {
   EIGHTS = COLUMNS / 8
 };
 
-/* Coordinates of a panel's first element, the innermost first.  The second warpgroup's rows are
- * behind the first's: stacked ones along their first dim. */
+/* Coordinates of a panel's first element, innermost first. The second warpgroup's rows follow the
+ * first one's; stacked rows follow along their first dim. */
 static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   ir_stack half = {.length = {ROWS}};
@@ -33,8 +34,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   fputs("), store_end();\n", c->out);
 }
 
-/* What a map makes of the sums for a panel: not all of it at once, which would need as many
- * registers again. */
+/* A map of the sums, a panel at a time: all of it at once would need as many registers again. */
 static void print_map(const cu_role *r) {
   if (!r->g->leaving.map) return;
   r->c->panel = EIGHTS;

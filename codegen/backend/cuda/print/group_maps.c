@@ -1,6 +1,6 @@
-/* Tensor maps: the struct that a part takes, and how the host fills it before each start.  A map
- * says how a tensor stands in memory, by the call's arguments; a box is a panel of a tile, 128
- * bytes along the last rank, and rows along another. */
+/* Tensor maps: the struct that a part takes, and the host code that fills it before each start. A
+ * map describes a tensor's layout in memory, by the call's arguments, and a box: a panel of a tile,
+ * 128 bytes along the last rank by rows along another. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -23,10 +23,10 @@ void cu_groups_maps(FILE *out, const ir_program *p, const cu_groups *g) {
   fputs("};\n", out);
 }
 
-/* Rows of a box: so many along each rank of the tensor, and elements from one to the next. */
+/* Rows of a box: its length along each rank of the tensor, and its stride there. */
 typedef struct {
   int64_t length[CU_BOX_RANKS], step[CU_BOX_RANKS];
-  bool in_steps; /* some step is not 1 */
+  bool in_steps; /* some stride is not 1 */
 } box_rows;
 
 static box_rows along(int rank, int64_t n_rows) {
@@ -46,21 +46,21 @@ static box_rows of_stack(const ir_stack *stack) {
   return b;
 }
 
-/* Of a tile; divided: in so many parts. */
+/* Of a tile; divided: into so many parts. */
 static box_rows of_tile(const ir_buffer *to, int64_t divided) {
   return cu_stack(to) ? of_stack(cu_stack(to))
                       : along(cu_row_rank(to), cu_matrix_rows(to) / divided);
 }
 
-/* Of what leaves: a warpgroup's rows. */
+/* Of a result: a warpgroup's rows. */
 static box_rows of_rows(const ir_buffer *from, bool in_turns) {
   ir_stack half;
   if (!cu_stack(from)) return along(cu_row_rank(from), CU_GROUP_ROWS / 2);
   return of_stack(in_turns || !cu_half_of_stack(cu_stack(from), &half) ? cu_stack(from) : &half);
 }
 
-/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", the innermost rank first.  A
- * box in steps is as long as all of them, and `each` says what a step is. */
+/* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", innermost rank first. The
+ * length of a box with steps counts the skipped elements, and `each` has the strides. */
 static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
   const tf_tensor *z = &m->p->tree->workload->tensors[b->tensor];
   const bool argument = b->role == IR_ARGUMENT;
@@ -104,8 +104,7 @@ static void print_map_make(const maps *m, const char *name, int number, int buff
           b->rank, rows.in_steps ? ", each" : "");
 }
 
-/* What is asked of each device once a thread: how many blocks run at a time, with so much shared
- * memory. */
+/* Asks each device, once a thread, how many blocks of so much shared memory run at a time. */
 static void ask_device(const maps *m, const cu_groups *g) {
   const int n = g->number;
   fprintf(m->out,

@@ -1,18 +1,17 @@
-/* README.md of kernels of warpgroups: each as the Pipe that it is, of who brings tiles and who
- * takes them, and how its steps come to their cycles.  No op of a mapping is a copy, so its own
- * tree has no such node. */
+/* README.md of kernels of warpgroups: each one as a Pipe of a producer and consumers, and how the
+ * cycles of its steps come about. A mapping's tree has no such node, as no op is a copy. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-/* One of the two, in the loops as he sees them. */
+/* One of the two roles, in the loops as it runs them. */
 typedef struct {
   FILE *out;
   const ir_program *p;
   const cu_groups *g;
   bool makes;
   int depth;
-  bool listing; /* what is done is being listed in a line */
+  bool listing; /* its actions are being listed in one line */
 } reader;
 
 static void line(reader *r) {
@@ -43,7 +42,7 @@ static const char *done_to(const ir_program *p, const ir_stmt *s) {
   }
 }
 
-/* Whether there is something for him at or below the list. */
+/* Whether the role has something to do at or below the list. */
 static bool concerns(const reader *r, const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)

@@ -1,13 +1,13 @@
 /* A product of a warpgroup: its 64 rows by up to 256 columns, 32 bytes of the sum at a time.
- * Operands are tiles of panels of 128 bytes a row, which descriptors say; rows may be fragments,
- * too.  Along the sum (K-major) a step is 32 bytes of a panel, and eight rows are 1024 bytes;
- * across it (MN-major, halves alone) a step is 16 rows, 64 rows or columns are a panel.  Float8 is
- * multiplied in parts of a ring's step, whose sums are then added to those of all. */
+ * Operands are tiles of panels of 128 bytes a row, given by descriptors; rows may also be
+ * fragments. Along the sum (K-major) a step is 32 bytes of a panel, and eight rows are 1024 bytes;
+ * across it (MN-major, 16-bit types only) a step is 16 rows, and 64 rows or columns are a panel.
+ * Float8 is multiplied in parts of a ring's step, whose partial sums are then added to the sums. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-enum { SUM = 16, /* of halves */ EIGHT = 8 * CU_PANEL, GROUP = 64 };
+enum { SUM = 16, /* of 16-bit types */ EIGHT = 8 * CU_PANEL, GROUP = 64 };
 
 typedef struct {
   const cu_groups *g;
@@ -16,14 +16,14 @@ typedef struct {
   const cu_matrices *f;
   const ir_buffer *out;
   int64_t steps; /* of the sum */
-  bool parts;    /* products make sums of a part, which are added to those of all */
+  bool parts;    /* products make partial sums, which are added to the sums */
 } product;
 
 static const ir_buffer *from(const c_printer *c, const product *t, int read) {
   return &c->p->buffers[t->s->nest.from[read]];
 }
 
-/* Whether neighbours of the tile run along the sum. */
+/* Whether the tile is contiguous along the sum. */
 static bool along(const product *t, int read, const ir_buffer *b) {
   return t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
 }
@@ -37,14 +37,14 @@ static int ring_of(const product *t, int read) {
   return 0;
 }
 
-/* "matrix_at(shared + .., along, leading, step)" for step tk; of a's rows the warpgroup's. */
+/* "matrix_at(shared + .., along, leading, step)" for step tk; of a: the warpgroup's rows. */
 static void matrix(c_printer *c, const product *t, int read, bool rows) {
   const ir_buffer *b = from(c, t, read);
   const int64_t panel = cu_matrix_rows(b) * CU_PANEL;
   const int ring = ring_of(t, read);
   const bool k = along(t, read, b);
   const int64_t group =
-      k ? GROUP * CU_PANEL : panel; /* from a warpgroup's rows to the next one's */
+      k ? GROUP * CU_PANEL : panel; /* from one warpgroup's rows to the next one's */
   fprintf(c->out, "matrix_at(shared + %" PRId64 " + at_%d * %" PRId64,
           t->g->tile[t->s->nest.from[read]], ring, cu_bytes(b) / b->slots);
   if (rows && !t->g->in_turns) fprintf(c->out, " + threadIdx.y / 4 * %" PRId64, group);
@@ -57,7 +57,7 @@ static void matrix(c_printer *c, const product *t, int read, bool rows) {
 
 static bool is_ragged(const ir_range *k) { return !k->exact || k->most % SUM; }
 
-/* Rows that are fragments: sums that lanes have, rounded.  Zero behind the end of the sum. */
+/* Rows that are fragments: the lanes' sums, rounded, with zeros beyond the end of the sum. */
 static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
   c_line(c, "#pragma unroll\n");
@@ -80,12 +80,12 @@ static void rows_of_fragment(c_printer *c, const product *t, const ir_buffer *b)
   c_close(c, 1);
 }
 
-/* Whether the dim at that position goes along rows or columns. */
+/* Whether the dim at that position runs along rows or columns. */
 static bool is_of_matrix(const product *t, int k) {
   return k == t->f->m || k == t->f->n || ir_is_stacked(t->s, k);
 }
 
-/* Dims with one setting; where one has none, or the sum, there is nothing to do. */
+/* Opens dims with one setting; if one is empty, or the sum is, nothing is multiplied. */
 static int open_single(c_printer *c, const product *t) {
   int opened = 0;
   for (int k = 0; k < t->op->n_dims; k++) {
@@ -128,12 +128,12 @@ void cu_groups_rows(c_printer *c, const ir_stmt *s, bool declare) {
     rows_of_fragment(c, &t, from(c, &t, t.f->a));
 }
 
-/* What products add to: "&C[0][0][0]". */
+/* The accumulators: "&C[0][0][0]". */
 static void sums(c_printer *c, const product *t) {
   fprintf(c->out, t->parts ? "part" : "&%s[0][0][0]", t->out->id);
 }
 
-/* Until products have made their sums. */
+/* Waits until at most `left` products are incomplete. */
 static void wait(c_printer *c, const product *t, int left) {
   c_indent(c), fprintf(c->out, "multiply_wait<%d>();\n", left);
   c_indent(c),
@@ -141,7 +141,7 @@ static void wait(c_printer *c, const product *t, int left) {
   sums(c, t), fputs(");\n", c->out);
 }
 
-/* fresh: whether sums start (NULL: as the flag says, or with the step). */
+/* fresh: whether sums start (NULL: as the flag or the step says). */
 static void begin_sums(c_printer *c, const product *t, bool some, const char *fresh) {
   const ir_buffer *a = from(c, t, t->f->a), *b = from(c, t, t->f->b);
   const bool fragment = a->space == CU_FRAGMENT, turned_b = !along(t, t->f->b, b);

@@ -1,13 +1,13 @@
-/* What a part of warpgroups has in shared memory: rings of tiles, their barriers, and panels that
+/* Plans the shared memory of a part of warpgroups: rings of tiles, their barriers, and panels that
  * leave. */
 #include <stdlib.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-enum { TILE = 1024, BARRIER = 8 }; /* bytes that tiles stand on; of a barrier */
+enum { TILE = 1024, BARRIER = 8 }; /* alignment of tiles in bytes; bytes of a barrier */
 
-/* Bytes that the boxes of a tile bring: of stacked rows no more than there are, and what is behind
- * them in the tile stays as it was.  Products read it, and make sums of rows that nobody wants. */
+/* Bytes that the boxes of a tile fetch: of stacked rows only those that exist; the rest of the tile
+ * keeps old data, and products of it are sums of unused rows. */
 static int64_t brought(const ir_buffer *to) {
   const int64_t tile = cu_bytes(to) / to->slots;
   return cu_stack(to) ? tile / cu_stack(to)->count * ir_stack_rows(cu_stack(to)) : tile;
@@ -31,8 +31,8 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
   }
 }
 
-/* The ring of tiles that nobody gives back in the list in which they are waited for: no barrier is
- * behind the work. */
+/* The ring of tiles that are not released in the list that waits for them: no barrier follows the
+ * work there. */
 static void find_lasting(const ir_body *b, cu_groups *g) {
   for (int i = 0; i < b->n; i++) {
     const int ring = b->s[i]->kind == IR_WAIT ? cu_ring_of(g, b->s[i]) : -1;

@@ -1,8 +1,8 @@
-/* Loops of two products with work on rows in between (attention): the first product of a step is
- * under way together with the second of the step before, whose rows have stayed in registers, and
- * what is done with rows while the second is still at work; three warpgroups begin their products
- * in turn, so that one multiplies while the others do the rest. Steps that a mask leaves nothing of
- * are left out. */
+/* Streams: loops of two products with work on rows in between (attention), software-pipelined: the
+ * first product of a step runs together with the second one of the step before, whose rows have
+ * stayed in registers, and with work on rows while the second is incomplete. Three warpgroups begin
+ * their products in turn, so that one multiplies while the others work on rows. Steps in which a
+ * mask leaves nothing are skipped. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -13,7 +13,7 @@ static int made_by(const cu_role *r, const ir_stmt *s) {
   return r->c->p->buffer_of[op_of(r, s)->out];
 }
 
-/* ---- what is one ---------------------------------------------------------------------------- */
+/* ---- recognition ---------------------------------------------------------------------------- */
 
 static bool is_let_in(const ir_body *b, int var) {
   bool any = false;
@@ -22,7 +22,7 @@ static bool is_let_in(const ir_body *b, int var) {
   return any;
 }
 
-/* Whether a value is 0 in the loop's step 0 alone: the step's number, or a multiple of it. */
+/* Whether a value is 0 in the loop's step 0 alone: it is the step's number, or a multiple of it. */
 static bool is_first(const ir_stmt *loop, ir_atom a) {
   if (a.off != 0) return false;
   if (a.var == loop->loop.var) return true;
@@ -36,15 +36,15 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
   return false;
 }
 
-/* Whether the statement knows of other steps at most whether its own is the first. */
+/* Whether the statement knows of other steps only whether its own is the first. */
 static bool knows_little(const ir_stmt *loop, const ir_stmt *s) {
   if (s->kind == IR_NEST)
     return s->nest.n_resets == 0 || (s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0]));
   return s->kind != IR_CORRECT || is_first(loop, s->correct.resets);
 }
 
-/* Whether it is done behind the second product: it divides sums of all steps, and knows nothing of
- * the last. */
+/* Whether it runs after the second product: it divides sums of all steps, and does not depend on
+ * the last one. */
 static bool is_behind(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   if (s->kind != IR_DIVIDE) return false;
   bool own = false;
@@ -54,7 +54,7 @@ static bool is_behind(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   return !own;
 }
 
-/* Whether it stands between the products, and does not touch what the second makes but to correct
+/* Whether it stands between the products, and accesses the second one's result only to correct
  * it. */
 static bool is_between(const cu_role *r, const ir_stmt *second, const ir_stmt *s) {
   if (s->kind == IR_CORRECT && made_by(r, s) == made_by(r, second)) return true;
@@ -77,7 +77,8 @@ static bool find_products(const cu_role *r, const ir_stmt *loop, cu_stream *t) {
   return n == 2;
 }
 
-/* The mask whose band says which steps need not be done: nothing that they make is needed. */
+/* Finds the mask whose band tells which steps can be skipped: nothing that they compute is
+ * needed. */
 static void find_mask(const cu_role *r, cu_stream *t) {
   tf_mask m;
   t->mask = cu_mask_of(r->c->p, r->g->warps, t->loop, &m);
@@ -117,13 +118,13 @@ bool cu_groups_has_stream(const cu_role *r, const ir_body *b) {
   return any;
 }
 
-/* ---- which steps ---------------------------------------------------------------------------- */
+/* ---- the steps that run --------------------------------------------------------------------- */
 
 static const ir_range *range_of(const cu_role *r, const cu_stream *t, int dim) {
   return &t->mask->range[lower_find_dim(op_of(r, t->mask), dim)];
 }
 
-/* "k - (q - 16 * warp)": an end of the step's keys, less the first row of the block. */
+/* "k - (q - 16 * warp)": an end of the step's keys, minus the first row of the block. */
 static void distance(const cu_role *r, const cu_stream *t, ir_atom key) {
   c_printer *c = r->c;
   tf_mask m;
@@ -159,10 +160,10 @@ void cu_groups_ends(const cu_role *r, const cu_stream *t) {
   }
 }
 
-/* ---- how it is printed ---------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
-/* A mask chooses what it chooses where it leaves nothing out; in steps of which it does, that is
- * -inf. */
+/* A mask selects an element or -inf: in steps without masked elements the element, without
+ * comparing. */
 static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   c_printer *c = r->c;
   const ir_range *keys = range_of(r, t, t->loop->loop.dim);
@@ -185,7 +186,7 @@ static void masked(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* Sums are corrected if a maximum of the warp's rows has risen. */
+/* Sums are corrected only if a maximum of the warp's rows has risen. */
 static void correct(const cu_role *r, const ir_stmt *s) {
   const char *before = r->c->p->buffers[s->correct.before].id,
              *after = r->c->p->buffers[s->correct.after].id;
@@ -201,7 +202,7 @@ static bool is_late(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   return s->kind == IR_CORRECT && made_by(r, s) == made_by(r, t->loop->body.s[t->second]);
 }
 
-/* What stands between the products; late: what corrects the sums of the second. */
+/* The statements between the products; late: those that correct the sums of the second one. */
 static void between(const cu_role *r, const cu_stream *t, bool late) {
   for (int i = t->first + 1; i < t->second; i++) {
     const ir_stmt *s = t->loop->body.s[i];
@@ -215,7 +216,8 @@ static void between(const cu_role *r, const cu_stream *t, bool late) {
   }
 }
 
-/* Whether the ring's tiles, the same in all steps, are read by the stream's first product alone. */
+/* Whether only the stream's first product reads the ring's tiles, which are the same in all
+ * steps. */
 static bool is_of_first(const cu_role *r, const cu_stream *t, int ring) {
   const ir_program *p = r->c->p;
   const cu_ring *at = &r->g->ring[ring];
@@ -240,7 +242,7 @@ bool cu_groups_is_early(const cu_role *r, int ring) {
   return is;
 }
 
-/* Rows of the second product, for the step to come. */
+/* Rows of the second product, kept for the next step. */
 static void keep_rows(const cu_role *r, const ir_stmt *second) {
   int *const at = r->c->p->buffer_of;
   (void)at;
@@ -306,7 +308,8 @@ void cu_groups_stream(const cu_role *r, const cu_stream *t) {
   cu_groups_rows(c, second, true);
   first_step(r, t, from);
   later_steps(r, t, from, end);
-  for (int i = 0; i < r->g->n; i++) /* the next block's come while this one's last step is done */
+  for (int i = 0; i < r->g->n;
+       i++) /* the next block's tiles are fetched during this one's last step */
     if (is_of_first(r, t, i)) cu_groups_give_back(r, i);
   snprintf(fresh, sizeof fresh, "(%s - %s == 1)", end, from);
   cu_groups_full(r, t->ring[1]);

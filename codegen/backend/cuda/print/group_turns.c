@@ -1,5 +1,5 @@
-/* Turns at rings of tiles: a tile waited for, given back; turns of warpgroups at products; and
- * values between. */
+/* Waits and releases of rings of tiles; turns of warpgroups at products; and lets between
+ * statements. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
@@ -12,7 +12,7 @@ void cu_groups_next(const role *r, int ring) {
           r->g->ring[ring].stages, ring, ring);
 }
 
-/* The stage of the ring to all that fill it; `when`: and only then. */
+/* Releases the stage of the ring to all that fill it, only if `when` holds. */
 void cu_groups_give(const role *r, int ring, const char *when, const char *stage) {
   const bool common = cu_ring_is_common(r->g, ring);
   fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when,

@@ -6,7 +6,7 @@
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/backend/cuda/print/group.h"
 
-enum { LINE = 128 }; /* bytes on which buffers start */
+enum { LINE = 128 }; /* alignment of buffers in bytes */
 
 static void body(c_printer *c, const ir_body *b);
 
@@ -32,7 +32,7 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
     *part += lines(b);
   }
   for (int s = 0; s < p->body.n;
-       s++) { /* each part begins anew, for they run one behind the other */
+       s++) { /* parts run one after the other, so that they share memory */
     const int64_t all = cu_share(p, p->body.s[s], offset);
     if (all > room->shared) room->shared = all;
   }
@@ -53,11 +53,11 @@ static void open_arguments(c_printer *c) {
   }
 }
 
-/* room NULL: those in global memory alone. */
+/* room NULL: only buffers in global memory. */
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {
       [CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
-  const cu_language *say = c->say;
+  const cu_language *say = c->language;
   if (room && cu_is_wmma(c->p))
     fprintf(c->out,
             "  POINTER(float) const wmma_room = (float *)(shared + %" PRId64
@@ -86,7 +86,7 @@ static void length(c_printer *c, const ir_range *r) {
       fputs("), 0)", c->out);
 }
 
-/* Where element x0, x1, .. of the box stands in the argument that it comes from. */
+/* The place of element x0, x1, .. of the box in the argument from which it is copied. */
 static void origin(c_printer *c, const ir_stmt *s) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
   fprintf(c->out, "&%s[", from->id);
@@ -100,7 +100,7 @@ static void origin(c_printer *c, const ir_stmt *s) {
   fputc(']', c->out);
 }
 
-/* All threads of the block, an element each in turn. */
+/* All threads of the block copy one element each in turn. */
 static void print_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   if (cu_is_matrix(to)) {
@@ -145,8 +145,8 @@ static void opened_body(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
-/* Whether the steps of a loop over warps do points as a whole: their lanes have none of their own.
- */
+/* Whether the steps of a loop over warps do points together: their lanes have no points of their
+ * own. */
 static bool shares_points(const ir_stmt *s) {
   bool any = false;
   for (int i = 0; i < s->body.n; i++)
@@ -154,17 +154,17 @@ static bool shares_points(const ir_stmt *s) {
   return any && s->loop.map == IR_WARP;
 }
 
-/* Those that a mask leaves more of come first, as the last rows do. */
+/* Blocks that a mask makes longer come first, as the last rows are longer. */
 static void blocks_of(c_printer *c, const ir_stmt *s, const char *var) {
   const bool turned = cu_steps_are_left_out(&s->body);
-  c->say->blocks(c, turned ? "rank" : var, s->loop.trip);
+  c->language->blocks(c, turned ? "rank" : var, s->loop.trip);
   if (turned)
     c_indent(c),
         fprintf(c->out, "  const int64_t %s = %" PRId64 " - rank;\n", var, s->loop.trip - 1);
 }
 
-/* Sums of products at or below the list that begin in the loop's first step: choosing a zero or
- * what they are, in each step, would be an instruction a sum. */
+/* Sets sums of products at or below the list to zero before the loop, if they start in its first
+ * step: selecting zero or the sum in each step would take an instruction for each sum. */
 static void begin_sums(c_printer *c, const ir_stmt *loop, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     if (b->s[i]->kind == IR_IF) begin_sums(c, loop, &b->s[i]->body);
@@ -177,7 +177,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
   if (c->own && s->loop.map == IR_SERIAL) begin_sums(c, s, &s->body);
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
-    const char *thread = s->loop.map == IR_WARP ? c->say->row : c->say->lane;
+    const char *thread = s->loop.map == IR_WARP ? c->language->row : c->language->lane;
     const int64_t all = s->loop.map == IR_WARP ? CU_WARPS : CU_LANES;
     const bool flag = c->flag && s->loop.map == IR_WARP;
     if (flag) fprintf(c->out, s->loop.trip == all ? "if (on%d) {\n" : "if (on%d && ", c->flag);
@@ -201,17 +201,17 @@ static void loop(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip,
             var);
   }
-  const bool region = cu_is_region(c->p, s), outside = c->skips;
-  const ir_stmt *around = c->around;
-  c->skips = outside || cu_of(s)->skips;
-  if (s->loop.map == IR_SERIAL) c->around = c->own ? s : NULL;
+  const bool region = cu_is_region(c->p, s), outside = c->skips_steps;
+  const ir_stmt *around = c->region_loop;
+  c->skips_steps = outside || cu_of(s)->skips;
+  if (s->loop.map == IR_SERIAL) c->region_loop = c->own ? s : NULL;
   if (region) c->own = cu_fragment_element;
-  c->lanes = !region && shares_points(s);
+  c->lanes_share_sums = !region && shares_points(s);
   opened_body(c, s);
-  c->skips = outside, c->around = around;
+  c->skips_steps = outside, c->region_loop = around;
   if (region) c->own = NULL;
-  c->lanes = false;
-  if (s->loop.map == IR_WARP) c_line(c, c->say->barrier);
+  c->lanes_share_sums = false;
+  if (s->loop.map == IR_WARP) c_line(c, c->language->barrier);
 }
 
 /* Whether there is a barrier in the body. */
@@ -233,7 +233,7 @@ static void condition(c_printer *c, const ir_stmt *s) {
   }
 }
 
-/* Loops and barriers go on; copies and warps ask the flag. */
+/* Loops and barriers are printed unconditionally; copies and loops over warps test the flag. */
 static void flagged(c_printer *c, const ir_stmt *s) {
   const int outside = c->flag;
   c_line(c, "{\n");
@@ -246,7 +246,7 @@ static void flagged(c_printer *c, const ir_stmt *s) {
 }
 
 static void guard(c_printer *c, const ir_stmt *s) {
-  if (c->say->flags && meets(&s->body)) {
+  if (c->language->flags && meets(&s->body)) {
     flagged(c, s);
     return;
   }
@@ -282,16 +282,16 @@ static void body(c_printer *c, const ir_body *b) {
     case IR_IF: guard(c, s); break;
     case IR_COPY: print_copy(c, s); break;
     case IR_WAIT:
-      if (c->say->wait) c_indent(c), fprintf(c->out, c->say->wait, s->wait.left);
-      if (!c->own) c_line(c, c->say->barrier); /* a region's barriers are statements */
+      if (c->language->wait) c_indent(c), fprintf(c->out, c->language->wait, s->wait.left);
+      if (!c->own) c_line(c, c->language->barrier); /* the barriers of a region are statements */
       break;
-    case IR_BARRIER: c_line(c, c->say->barrier); break;
+    case IR_BARRIER: c_line(c, c->language->barrier); break;
     case IR_NEST:
     case IR_SAVE:
     case IR_CORRECT:
     case IR_DIVIDE:
     case IR_MERGE: points(c, s); break;
-    case IR_KEEP: /* refused, or made by other targets' passes */
+    case IR_KEEP: /* refused before, or only of other targets */
     case IR_FORGET:
     case IR_STAGE:
     case IR_CARRY:
@@ -312,7 +312,7 @@ static void open_global(c_printer *c) {
   open_buffers(c, NULL);
 }
 
-/* A part of warpgroups, and how it is started. */
+/* A part of warpgroups, and its launch. */
 static void groups(c_printer *c, const ir_stmt *s, int number, cu_room *room) {
   cu_groups g;
   if (!cu_groups_find(c->p, s, number, &g)) {
@@ -327,7 +327,7 @@ static void groups(c_printer *c, const ir_stmt *s, int number, cu_room *room) {
   if (g.shared > room->shared) room->shared = g.shared;
 }
 
-/* For whoever looks at what nvcc says. */
+/* The counts expected in machine code, as a comment. */
 static void expected(c_printer *c, const ir_stmt *part) {
   const cu_counts n = cu_count(c->p, part);
   fprintf(c->out, "\n/* Some %.0f registers are expected", cu_registers(c->p, part));
@@ -340,9 +340,9 @@ static void expected(c_printer *c, const ir_stmt *part) {
 }
 
 static void begin_kernel(c_printer *c, const ir_stmt *part, int number, const cu_room *room) {
-  (void)room; /* what a block shares is asked for where the part is started */
+  (void)room; /* shared memory is requested where the part is launched */
   expected(c, part);
-  /* said in all cases: else nvcc 13.0 spills to make room for more at a time */
+  /* stated in all cases: otherwise the compiler spills to make room for more blocks */
   fprintf(c->out,
           "\n"
           "static __global__ void __launch_bounds__(THREADS, %d) part%d(const %s_args args, "
@@ -362,7 +362,7 @@ static void kernels(c_printer *c, cu_room *room) {
       continue;
     }
     c->depth = 1;
-    c->say->begin(c, s, n++, room);
+    c->language->begin(c, s, n++, room);
     open_buffers(c, room);
     values(c);
     body(c, &(ir_body){1, (ir_stmt **)&c->p->body.s[i]});
@@ -374,7 +374,7 @@ int64_t cu_blocks(const ir_stmt *part) {
   return part->loop.trip < CU_MOST_BLOCKS ? part->loop.trip : CU_MOST_BLOCKS;
 }
 
-/* Asks each device once a thread for shared memory. */
+/* Requests shared memory from each device once a thread. */
 static void ask_all(c_printer *c, int64_t shared) {
   fputs(
       "  static thread_local int known = -1;\n  int device = 0;\n  bad = cudaGetDevice(&device);\n"
@@ -392,8 +392,7 @@ static void ask_all(c_printer *c, int64_t shared) {
   fputs("    known = device;\n  }\n", c->out);
 }
 
-/* Starts all of them, one behind the other; parts that are not of warpgroups with so many bytes of
- * shared memory. */
+/* Launches all parts in sequence; those without warpgroups with so many bytes of shared memory. */
 static void launch(c_printer *c, int64_t shared) {
   fprintf(c->out,
           "\n"
@@ -450,7 +449,7 @@ static const char asking[] =
     "has less */\n"
     "}\n";
 
-/* The emulation comes first: whoever compiles many kernels may have it compiled beforehand. */
+/* The emulation comes first, so that it can be precompiled for many kernels. */
 static void head(c_printer *c) {
   const bool groups = cu_has_groups(c->p);
   fprintf(c->out,
@@ -471,15 +470,15 @@ static void head(c_printer *c) {
 }
 
 bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
-  ir_program p = *of->k.p; /* with its own way to operands */
+  ir_program p = *of->k.p; /* a copy, with its own sources of operands */
   const int n = p.tree->workload->n_tensors;
   c_printer c = {.p = &p,
                  .wl = p.tree->workload,
                  .name = of->k.name,
                  .inverse = -1,
                  .out = out,
-                 .near = ir_is_coded(p.machine.data),
-                 .say = say};
+                 .may_invert = ir_is_coded(p.machine.data),
+                 .language = say};
   p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
   c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);
   bool ok = p.buffer_of && c.offset;
@@ -488,7 +487,7 @@ bool cu_parts(FILE *out, cu_package *of, const cu_language *say) {
     of->room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, &of->room);
     const int64_t shared =
-        of->room.shared; /* before warpgroups' parts, which ask for their own, raise it */
+        of->room.shared; /* before warpgroups' parts, which request their own, raise it */
     say->head(&c);
     kernels(&c, &of->room);
     say->end(&c, shared);

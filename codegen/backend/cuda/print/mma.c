@@ -1,6 +1,6 @@
-/* A product of fragments: for each step of the sum (of the instruction: 8 to 32), rows of a and
- * columns of b come from tiles in shared memory (by ldmatrix), from fragments, or from wherever
- * they stand, an element at a time. */
+/* Prints a product of fragments: for each step of the sum (8 to 32 elements, as the instruction has
+ * it), rows of a and columns of b come from tiles in shared memory (by ldmatrix), from fragments,
+ * or from memory, one element at a time. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -30,7 +30,7 @@ static void difference(c_printer *c, ir_atom a, ir_atom b) {
       fputs("))", c->out);
 }
 
-/* Where along the tile's rank the operand's dim begins; of stacked rows the first one's number. */
+/* The origin of the operand's dim along the tile's rank; of stacked rows the first one's number. */
 static void print_origin(c_printer *c, const product *t, const ir_buffer *b, int k, int rank) {
   if (cu_stack(b) && rank == cu_row_rank(b) && k == t->f->m) {
     fputs("(int)(", c->out), c_atom(c->out, c->p, t->s->stack->first), fputc(')', c->out);
@@ -39,8 +39,8 @@ static void print_origin(c_printer *c, const product *t, const ir_buffer *b, int
   difference(c, t->s->range[k].lo, b->base[rank]);
 }
 
-/* What follows the begin of a lane's row, in multiples of 8, which a swizzle does not see, and the
- * rest; and of its piece. */
+/* What is added to a lane's first row: multiples of 8, which do not change the swizzle, and the
+ * rest; and to its piece. */
 typedef struct {
   const char *eights, *row, *piece;
 } lane_place;
@@ -59,14 +59,14 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, "%s)) * %d", at->piece, per_piece(t));
 }
 
-/* Whether neighbours of the tile run along k. */
+/* Whether the tile is contiguous along k. */
 static bool along_k(const product *t, int read, const ir_buffer *b) {
   return cu_across(b) ||
          t->op->reads[read].index[cu_column_rank(b)].terms[0].dim == t->op->dims[t->f->k];
 }
 
-/* The fragment of one operand, of which neighbours run along k or along the other dim: where a
- * lane's row and its piece are, of the first, then of the second. */
+/* The fragment of one operand, contiguous along k or along the other dim: a lane's row and piece,
+ * for the first, then for the second. */
 static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int other,
                     const lane_place lane[2]) {
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
@@ -93,15 +93,14 @@ static bool is_ragged(const product *t, const ir_range *r) {
   return !r->exact || r->most % step_of(t);
 }
 
-/* Whether a is a fragment of sums with twice as many neighbours in a lane as a register has: then a
- * step of the sum takes them in the order in which lanes have them, the even ones first, and b's
- * alike. */
+/* Whether a is a fragment of sums, with twice as many neighbours in a lane as a register has: then
+ * a step takes its elements in the order of the lanes, even ones first, and b's likewise. */
 static bool is_even_first(const c_printer *c, const product *t) {
   return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
 }
 
-/* Zero behind the end of the sum: what it is multiplied with may be no number.  Of eight rows or
- * fewer the lower half is nobody's (fragment.c), and zero, too. */
+/* Zero beyond the end of the sum, as the other operand may be NaN there. With at most eight rows
+ * the lower half is unused (fragment.c) and zero, too. */
 static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
   const bool pairs = t->mma->kernel.group == 2,
@@ -137,9 +136,9 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
 }
 
 /* An element of a tile that ldmatrix does not load, of one byte or four: that of register i,
- * neighbour te, whose half of the step is `half`.  What is behind the end of a range is there, and
- * zero.  Of the other dim a lane has row lane / 4 of eights; of the sum `group` neighbours, or
- * (even first) two apart by a register. */
+ * neighbour te, in the half of the step that `half` names. Elements beyond the end of a range
+ * exist, and are zero. Along the other dim a lane has row lane / 4 of eight; along the sum `group`
+ * neighbours, or (even first) two that are a register apart. */
 static void of_pieces(c_printer *c, const product *t, int read, int other) {
   const ir_buffer *b = from(c, t, read);
   const bool is_b = read == t->f->b, k = along_k(t, read, b), bytes = per_piece(t) == 16,
@@ -173,7 +172,7 @@ static void of_pieces(c_printer *c, const product *t, int read, int other) {
   fprintf(c->out, " + %s]", rest);
 }
 
-/* A register of such elements: of bytes as they are. */
+/* A register of such elements; bytes are packed as they are. */
 static void of_tile_apart(c_printer *c, const product *t, int read, int other, const char *to) {
   const bool bytes = per_piece(t) == 16;
   c_line(c, "#pragma unroll\n");
@@ -191,7 +190,7 @@ static void of_tile_apart(c_printer *c, const product *t, int read, int other, c
   c_close(c, 1);
 }
 
-/* An element at a time, from where it stands. */
+/* One element at a time, from memory. */
 static void direct(c_printer *c, const product *t, int read, int other, const char *place,
                    const char *of_k, const char *to) {
   const int group = t->mma->kernel.group;
@@ -222,14 +221,15 @@ static void direct(c_printer *c, const product *t, int read, int other, const ch
   c_close(c, 1);
 }
 
-/* Which of the sum lane and register have: half of the step by `half`, neighbours by the lane. */
+/* The elements of the sum that lane and register have: `half` names the half of the step, the lane
+ * the neighbours. */
 static void place_of_k(const product *t, const char *half, char *text, size_t size) {
   const int group = t->mma->kernel.group;
   snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (lane %% 4) + te", step_of(t),
            4 * group, half, group);
 }
 
-/* What came as it stands in memory, as the instruction takes it. */
+/* Converts what was loaded to the instruction's operand type. */
 static void settle(c_printer *c, const product *t, const char *to) {
   if (t->mma->kernel.group == 1) c_indent(c), fprintf(c->out, "settle(%s);\n", to);
 }
@@ -282,7 +282,7 @@ static bool is_of_both(const c_printer *c, const product *t) {
   return any;
 }
 
-/* Dims with one setting; where one has none, or the sum, there is nothing to do. */
+/* Opens dims with one setting; if one is empty, or the sum is, nothing is multiplied. */
 static int open_single(c_printer *c, const product *t) {
   int opened = 0;
   if (is_of_both(c, t)) set(c, t, t->f->m, "");
@@ -319,8 +319,8 @@ static void wmma_load(c_printer *c, const product *t, int read, const char *name
   fprintf(c->out, " + %s], %" PRId64 ");\n", k ? "16 * tk" : side, tile.pitch * per_piece(t));
 }
 
-/* All of an operand's in the step: rows stand along the sum in a, against it in b, or else columns
- * do. */
+/* All of an operand's fragments in the step: row-major if a's rows run along the sum and b's across
+ * it, else column-major. */
 static void wmma_loads(c_printer *c, const product *t, int read, const char *name, const char *var,
                        int64_t n) {
   const bool a = read == t->f->a, k = along_k(t, read, from(c, t, read));
@@ -334,7 +334,7 @@ static void wmma_loads(c_printer *c, const product *t, int read, const char *nam
   c->depth--;
 }
 
-/* For all of the sums' fragments: "OPERATION(SUMS..", and what follows. */
+/* For all fragments of the sums: "OPERATION(SUMS..", and what follows. */
 static void wmma_each(c_printer *c, const product *t, int64_t mt, int64_t nt, const char *operation,
                       const char *rest) {
   c_line(c, "#pragma unroll\n");
@@ -375,7 +375,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   const product t = {s, &c->wl->ops[s->op], cu_of(s)->fragments,
                      c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_for(c->p, &c->wl->ops[s->op])};
   const int64_t mt = cu_matrix_rows(t.out) / 16, nt = t.out->extent[cu_column_rank(t.out)] / 8;
-  const bool begun = cu_begins_before(c->p, c->around, s);
+  const bool begun = cu_begins_before(c->p, c->region_loop, s);
   if (!begun) c_fresh_flag(c, s);
   if (t.mma->wmma) {
     wmma_product(c, &t);
@@ -405,8 +405,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < 2; i++) {
     c_indent(c);
     if (i && eights % 2)
-      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ",
-              eights); /* nobody wants the last eight columns */
+      fprintf(c->out, "if (tn + 1 < %" PRId64 ") ", eights); /* the last eight columns are unused */
     fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i,
             2 * i);
   }

@@ -1,5 +1,5 @@
-/* What a thread does at its points.  Sums stand in registers: the loops over the output that are
- * short are unrolled inside of those that are summed over. */
+/* Prints the code of a thread at its points. Sums are in registers: loops over short dims of the
+ * output are unrolled inside those over reduced dims. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST_SUMS = 32, LONGEST = 8 };
 
-/* Dims of the output whose points have a register each, by position; the others have loops. */
+/* Positions of the output's dims whose points have a register each; the others have loops. */
 typedef struct {
   const ir_stmt *s;
   const tf_op *op;
@@ -34,8 +34,8 @@ static sums sums_of(const c_printer *c, const ir_stmt *s) {
   return t;
 }
 
-/* Opens the loops over the registers; with the points behind the end taken as the last, or
- * (checked) left out. */
+/* Opens the loops over registers; points beyond the end are replaced by the last one, or (checked)
+ * skipped. */
 static int open_sums(c_printer *c, const sums *t, bool checked) {
   int opened = 0;
   for (int i = t->n - 1; i >= 0; i--, opened++) {
@@ -60,7 +60,7 @@ static int open_sums(c_printer *c, const sums *t, bool checked) {
   return opened;
 }
 
-/* Loops over the positions from `from` to `to` that have no registers. */
+/* Opens loops over those of positions from..to that have no registers. */
 static int open_loops(c_printer *c, const sums *t, int from, int to) {
   int opened = 0;
   for (int k = from; k < to; k++) {
@@ -75,7 +75,7 @@ static int open_loops(c_printer *c, const sums *t, int from, int to) {
 
 static const char *const acc[] = {"sum", "sum[t0]", "sum[t1][t0]"};
 
-/* The sum at hand with the element that has been made before. */
+/* Combines the current sum with the element in memory. */
 static void combine_old(c_printer *c, const tf_op *op) {
   const bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
   if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce));
@@ -86,21 +86,20 @@ static void combine_old(c_printer *c, const tf_op *op) {
 
 static void start(c_printer *c, const sums *t) {
   c_indent(c);
-  fputs(c->whole ? "int32_t sum" : "float sum", c->out);
+  fputs(c->as_int32 ? "int32_t sum" : "float sum", c->out);
   for (int i = t->n - 1; i >= 0; i--)
     fprintf(c->out, "[%" PRId64 "]", t->s->range[t->dim[i]].most);
   fputs(";\n", c->out);
   const int opened = open_sums(c, t, false);
   c_indent(c);
   fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_resets ? "fresh ? " : "",
-          c->whole ? "0" : c_start(t->s, t->op->reduce));
+          c->as_int32 ? "0" : c_start(t->s, t->op->reduce));
   if (t->s->nest.n_resets) fputs(" : ", c->out), c_element(c, t->op, -1);
   fputs(";\n", c->out);
   c_close(c, opened);
 }
 
-/* An `if` for each range over registers that may be empty: then nothing is summed.  Returns how
- * many were opened. */
+/* Opens an `if` for each range over registers that may be empty. Returns how many were opened. */
 static int open_some(c_printer *c, const sums *t) {
   int opened = 0;
   for (int i = 0; i < t->n; i++) {
@@ -114,7 +113,7 @@ static int open_some(c_printer *c, const sums *t) {
   return opened;
 }
 
-/* A loop over so many steps at a time of position k, from where the one before has ended. */
+/* A loop in steps of `steps` along position k, from where the one before ended. */
 static void open_steps(c_printer *c, const sums *t, int k, int steps) {
   const char *dim = c_dim_name(c, t->op, k);
   c_indent(c), fprintf(c->out, "for (; d_%s + %d <= ", dim, steps),
@@ -123,8 +122,8 @@ static void open_steps(c_printer *c, const sums *t, int k, int steps) {
   c->depth++;
 }
 
-/* A sum of products of bytes: where the device has the instruction (DOT) some of position k at a
- * time, then what is left; else all one by one. */
+/* A sum of products of bytes: with the device's dot product (DOT) several elements of position k at
+ * a time, then the rest; otherwise one by one. */
 static void dots(c_printer *c, const sums *t, int k) {
   static const char none[] = "(char4)(0)";
   const int along = t->op->dims[k];
@@ -149,7 +148,7 @@ static void dots(c_printer *c, const sums *t, int k) {
 
 static void sum(c_printer *c, const ir_stmt *s) {
   const sums t = sums_of(c, s);
-  c->whole = c_buffer(c, t.op, -1)->type == IR_I32;
+  c->as_int32 = c_buffer(c, t.op, -1)->type == IR_I32;
   c_fresh_flag(c, s);
   int opened = open_some(c, &t) + open_loops(c, &t, 0, t.op->n_out_dims);
   start(c, &t);
@@ -166,11 +165,11 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   c_element(c, t.op, -1), fprintf(c->out, " = %s;\n", acc[t.n]);
   c_close(c, last + opened);
-  c->whole = false;
+  c->as_int32 = false;
 }
 
-/* Lanes share the loop over the longest dim that is summed: each takes every 32nd step; then their
- * sums are added. */
+/* Lanes share the loop over the longest reduced dim: each takes every 32nd step; then their sums
+ * are added. */
 static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
   const sums t = {.s = s, .op = &c->wl->ops[s->op]};
   const tf_reduce r = t.op->reduce;
@@ -206,7 +205,7 @@ static void sum_by_lanes(c_printer *c, const ir_stmt *s) {
 
 static void nest(c_printer *c, const ir_stmt *s) {
   const sums none = {.s = s, .op = &c->wl->ops[s->op]};
-  if (none.op->reduce != TF_ASSIGN && c->lanes) {
+  if (none.op->reduce != TF_ASSIGN && c->lanes_share_sums) {
     sum_by_lanes(c, s);
     return;
   }
@@ -219,7 +218,7 @@ static void nest(c_printer *c, const ir_stmt *s) {
   c_close(c, opened);
 }
 
-/* The parts of a sum one after the other. */
+/* Combines the parts of a sum, one after the other. */
 static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
   const ir_type type = c->p->buffers[s->merge.from].type, to = c->p->buffers[s->merge.to].type;
   const bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
@@ -227,8 +226,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
   c_indent(c);
   fprintf(c->out, "%s sum = %s;\n", c_type(type),
           type == IR_I32 ? "0" : c_start(&(ir_stmt){0}, op->reduce));
-  if (s->merge.parts > 8)
-    c_line(c, "#pragma unroll 8\n"); /* loads that do not wait for each other */
+  if (s->merge.parts > 8) c_line(c, "#pragma unroll 8\n"); /* independent loads */
   c_indent(c);
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", part, part, s->merge.parts,
           part);
@@ -240,7 +238,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
     fprintf(c->out, "%s(sum, ", c_combine(op->reduce));
   c_element_of(c, s->merge.from);
   if (s->merge.before >= 0) {
-    fputs(" * ", c->out), c_fall(c, "expf", s->merge.rate, s->merge.before, s->merge.after);
+    fputs(" * ", c->out), c_correction(c, "expf", s->merge.rate, s->merge.before, s->merge.after);
   }
   fputs(sign ? ";\n" : ");\n", c->out);
   c_close(c, 1);
@@ -266,7 +264,7 @@ static void over(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->save.from), c_rounded(c, type);
   } else if (s->kind == IR_CORRECT) {
     c_element(c, none.op, -1), fputs(" *= ", c->out);
-    c_fall(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
+    c_correction(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
   } else {
     c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.by);
   }

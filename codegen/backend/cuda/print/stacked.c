@@ -1,7 +1,7 @@
-/* A matrix on its way to shared memory whose rows are pixels of images, or whose columns are a
- * window and its channels. Where neighbours along the sum stand apart a thread reads the elements
- * of its pieces from distances that machine code knows, if arrays are dense, and stores a piece as
- * one; neighbouring threads have neighbouring pixels. */
+/* Prints copies to shared memory of matrices whose rows are pixels of images, or whose columns are
+ * a window and its channels. If the sum is not contiguous, a thread gathers the elements of its
+ * pieces at distances that are constants for dense arrays, and stores each piece at once;
+ * neighbouring threads have neighbouring pixels. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { THREADS = CU_WARPS * CU_LANES };
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
 
-/* Whether elements become wider on their way. */
+/* Whether elements are widened in the copy. */
 static bool is_widened(const c_printer *c, const ir_stmt *s) {
   return c->p->buffers[s->copy.to].type != c->p->buffers[s->copy.from].type;
 }
@@ -32,7 +32,7 @@ static void stride(c_printer *c, const ir_buffer *from, int r) {
     fprintf(c->out, "%" PRId64, c_rank_step(from, r));
 }
 
-/* "if (..) {": distances are those of an array without gaps; and what is else. */
+/* "if (..) {" for dense arrays, whose distances are constants; and the other case. */
 static void open_dense(c_printer *c, const ir_buffer *from) {
   c_line(c, "if (true");
   for (int r = 0; r < from->rank - 1 && from->role == IR_ARGUMENT; r++)
@@ -60,8 +60,8 @@ static void first(c_printer *c, const ir_stmt *s, int r) {
   c_atom(c->out, c->p, from_of(c, s)->base[r]), fputs("))", c->out);
 }
 
-/* The same of columns that are a window: where its first place is, from which others may go
- * backwards. */
+/* The same for columns that are a window: the first position, from which others may have negative
+ * offsets. */
 static void first_place(c_printer *c, const ir_stmt *s, int r) {
   const ir_stack *sum = cu_across(&c->p->buffers[s->copy.to]);
   int64_t back = 0;
@@ -78,7 +78,7 @@ static void place(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_
           t->rows * t->pitch, t->pitch, t->shift, t->mask, per_piece(to));
 }
 
-/* "if (.. < ..) {": ranges that may be empty are not. */
+/* "if (.. < ..) {": no range is empty. */
 static void open_there(c_printer *c, const ir_stmt *s, const ir_buffer *to, const char *also) {
   c_line(c, "if (");
   fputs(also, c->out);
@@ -91,7 +91,7 @@ static void open_there(c_printer *c, const ir_stmt *s, const ir_buffer *to, cons
   c->depth++;
 }
 
-/* The place of a rank in the stack; -1: it is not one of its ranks. */
+/* The index of a rank in the stack; -1: it is none of its ranks. */
 static int place_in(const ir_stack *t, int rank) {
   int at = -1;
   for (int i = 0; i < t->n; i++)
@@ -99,7 +99,7 @@ static int place_in(const ir_stack *t, int rank) {
   return at;
 }
 
-/* " + NUMBER / inner % length * step" for what goes along the rank. */
+/* " + NUMBER / inner % length * step" for the parts that run along the rank. */
 static void part_of(c_printer *c, const ir_stack *t, int rank, const char *number) {
   int64_t inner = 1;
   for (int i = t->n - 1; i >= 0; inner *= t->length[i--])
@@ -110,9 +110,9 @@ static void part_of(c_printer *c, const ir_stack *t, int rank, const char *numbe
 
 /* ---- channels are a rank -------------------------------------------------------------------- */
 
-/* Where rows begin that are nowhere else: "const T *const from", the sum's first element, all other
- * ranks at the first one of the block's that is in the tensor; and whether all rows stand on 16
- * bytes. */
+/* The common part of the rows' addresses: "const T *const from", the first element along the sum,
+ * and along other ranks the first one of the block inside the tensor; and whether all rows are
+ * aligned to 16 bytes. */
 static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = from_of(c, s);
   c_indent(c);
@@ -127,7 +127,7 @@ static void stacked_origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) 
   fprintf(c->out, ") %% %d == 0;\n", is_widened(c, s) ? per_piece(to) : 16);
 }
 
-/* "const TYPE x1 = .., x2 = ..;": where the row is along each rank; "const bool there = ..":
+/* "const TYPE x1 = .., x2 = ..;": the row's coordinate along each rank; "const bool there = ..":
  * whether it is in the box and in the tensor. */
 static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to, const char *type) {
   const bool is_short = strcmp(type, "int") == 0;
@@ -146,7 +146,7 @@ static void stacked_row(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
   fputs(";\n", c->out);
 }
 
-/* Opens the loop over a thread's pieces; where channels are not innermost neighbouring threads have
+/* Opens the loop over a thread's pieces; if channels are not innermost, neighbouring threads have
  * neighbouring pixels. */
 static void open_pieces(c_printer *c, const cu_tile *t, bool apart) {
   const int64_t pieces = t->rows * t->pieces, by = apart ? t->rows : t->pieces;
@@ -159,8 +159,7 @@ static void open_pieces(c_printer *c, const cu_tile *t, bool apart) {
           apart ? "%" : "/", by, apart ? "/" : "%", by);
 }
 
-/* Pieces of 16 bytes of the rows; where channels are not innermost each is put together of
- * elements. */
+/* Pieces of 16 bytes of the rows; if channels are not innermost each is gathered from elements. */
 static void pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const bool apart = cu_column_rank(to) < to->rank - 1;
@@ -183,7 +182,7 @@ static void pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu
   c_close(c, 1);
 }
 
-/* The same of pieces that are whole, put together from distances that are known. */
+/* Whole pieces, gathered at known distances. */
 static void dense_pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const int64_t step = cu_dense_step(c->p, from, cu_column_rank(to));
@@ -225,8 +224,7 @@ static void of_channels(c_printer *c, const ir_stmt *s, const ir_buffer *to, con
 
 /* ---- columns are a window and its channels -------------------------------------------------- */
 
-/* "const int64_t x0 = ..": where element k of the row is along each rank; "const bool there = ..".
- */
+/* "const int64_t x0 = ..": the coordinates of element k of the row; "const bool there = ..". */
 static void across_element(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   for (int r = 0; r < to->rank; r++) {
     c_indent(c), fprintf(c->out, "const int64_t x%d = ", r), first_place(c, s, r);
@@ -268,14 +266,14 @@ static void elements(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   c_close(c, 2);
 }
 
-/* Whether coordinates along the rank may lie outside of the tensor. */
+/* Whether coordinates along the rank may be outside the tensor. */
 static bool may_leave(const c_printer *c, const ir_stmt *s, const ir_buffer *to, int r) {
   const ir_buffer *from = from_of(c, s);
   const bool pad = c->wl->tensors[from->tensor].pad[r] != 0;
   return pad || place_in(cu_stack(to), r) >= 0;
 }
 
-/* Where the row begins, "at", and whether each place of the window is in the tensor, a bit of
+/* The row's address, "at", and whether each position of the window is in the tensor, a bit of
  * "inside": the same in all steps over channels. */
 static void gathered_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = from_of(c, s);
@@ -302,7 +300,7 @@ static void gathered_row(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   c_close(c, 1);
 }
 
-/* A piece: element k of the sum is at a distance from the row that is known. */
+/* A piece: element k of the sum has a constant distance from the row. */
 static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const ir_stack *sum = cu_across(to), places = cu_places(c->p, s);
@@ -335,11 +333,11 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
   c_line(c, "put_piece(&"), place(c, s, to, t), fputs(", e);\n", c->out);
 }
 
-/* A thread has a row, and of its pieces a share that its warp knows. */
+/* Each thread has a row, and of its pieces a share that its warp determines. */
 static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
                 each = (t->pieces + sharers - 1) / sharers;
-  enum { FEW = 8 }; /* pieces beside whose elements registers keep where a row is in all steps */
+  enum { FEW = 8 }; /* pieces up to which a row's address stays in registers for all steps */
   c_indent(c),
       fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
               each > FEW ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
@@ -356,7 +354,7 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   c_close(c, 2);
 }
 
-/* The pieces of a thread's rows, one after the other: whole, all begin on 16 bytes. */
+/* The pieces of a thread's rows, one after the other: all of them whole and aligned to 16 bytes. */
 static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t,
                             bool whole) {
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
@@ -392,8 +390,8 @@ static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to,
   c_close(c, 2);
 }
 
-/* Rows whose elements stand together, piece by piece: neighbouring threads have neighbouring pieces
- * of a row. */
+/* Rows of contiguous elements, piece by piece: neighbouring threads have neighbouring pieces of a
+ * row. */
 static void together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const int row_rank = cu_stack(to)->at[0];

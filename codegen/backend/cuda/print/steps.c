@@ -1,16 +1,15 @@
-/* Loops over keys of which steps are left out that a mask leaves nothing of (pass/skip.c), for all
- * rows of the block.
- */
+/* Loops over keys that skip the steps in which a mask leaves nothing (pass/skip.c) for any row of
+ * the block. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
 #include "codegen/backend/cuda/print/cuda.h"
 
-enum { FAR = 1024 }; /* keys and rows of a step are nearer */
+enum { FAR = 1024 }; /* keys and rows of a step are less far apart */
 
 static bool is_far(int64_t bound) { return bound >= TF_MASK_FAR || bound <= -TF_MASK_FAR; }
 
-/* The loop in the list whose steps the variable bounds; NULL. */
+/* The loop in the list whose steps the variable bounds; NULL: none. */
 static const ir_stmt *loop_of(const ir_body *b, int var) {
   const ir_stmt *found = NULL;
   for (int i = 0; i < b->n; i++) {
@@ -29,7 +28,7 @@ static const ir_range *keys_of(const c_printer *c, const ir_stmt *loop, const tf
   return NULL;
 }
 
-/* From one end as far as the mask leaves nothing of a step; one step stays. */
+/* Skips steps from one end as long as the mask leaves nothing in them; at least one step stays. */
 static void pass_by(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool last) {
   const cu_note *note = cu_of(loop);
   const char *first = c->p->var_name[note->first], *end = c->p->var_name[note->end];
@@ -58,7 +57,7 @@ bool cu_steps_open(c_printer *c, const ir_body *b, const ir_stmt *let) {
   tf_mask m;
   if (!loop || !tf_mask_find(c->wl, c->p->arena, &m)) return false;
   const cu_note *note = cu_of(loop);
-  if (let->let.var == note->end) return true; /* is set with the first */
+  if (let->let.var == note->end) return true; /* it is set together with the first */
   c_indent(c);
   fprintf(c->out, "int64_t %s = 0, %s = %" PRId64 "; /* of steps that are not masked */\n",
           c->p->var_name[note->first], c->p->var_name[note->end], loop->loop.trip);
@@ -81,7 +80,7 @@ static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
   return &s->range[lower_find_dim(&c->wl->ops[s->op], dim)];
 }
 
-/* How much further than a lane's first row its first key may be, by the bound. */
+/* How far a lane's first key may lie beyond its first row, by the bound. */
 static void reach(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name,
                   int64_t bound) {
   c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
@@ -115,7 +114,8 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
 
 bool cu_steps_masked(c_printer *c, const ir_stmt *s) {
   tf_mask m;
-  if (!c->skips || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) || m.op != s->op)
+  if (!c->skips_steps || s->kind != IR_NEST || !tf_mask_find(c->wl, c->p->arena, &m) ||
+      m.op != s->op)
     return false;
   const ir_range *keys = range_of(c, s, m.l), *rows = range_of(c, s, m.q);
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);

@@ -1,4 +1,4 @@
-/* Functions on the device, and what a program calls. */
+/* Functions on the device, and the entries that a program calls. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/cuda.h"
@@ -16,7 +16,7 @@ static const char plain[] =
     "DEVICE float smaller_of(float a, float b) { return fminf(a, b); }\n"
     "DEVICE float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n";
 
-/* exp of data in halves: 1e-5 relative is far below what they are rounded by. */
+/* exp of 16-bit data: an error of 1e-5 is far below their rounding. */
 static const char exp_half[] = "exp_near(x)";
 
 static const struct {
@@ -43,7 +43,7 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n",
               tf_micro_math_find((int)functions[i].kind)->name,
               functions[i].kind == TF_K_EXP && ir_is_coded(data) ? exp_half : functions[i].value);
-  if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
+  if (kinds >> TF_K_EXP & 1) /* subnormal numbers cost nothing on a GPU */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
 
@@ -91,7 +91,7 @@ static void release(FILE *out, const tf_tensor *t) {
   fputs("  leave(there.", out), c_field(out, t->name), fputs(");\n", out);
 }
 
-/* Of arrays that are on the device. */
+/* The entry for arrays on the device. */
 static void device_entry(FILE *out, const c_package *k, const cu_language *say,
                          const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;

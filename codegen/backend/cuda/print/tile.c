@@ -1,5 +1,5 @@
-/* A matrix on its way to shared memory: all threads of the block, a piece of 16 bytes each in turn.
- * What a box that is not empty has not of the tile becomes zero. */
+/* Prints copies of a matrix to shared memory: all threads of the block copy a piece of 16 bytes
+ * each in turn. If the box is not empty, the part of the tile beyond it is set to zero. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void length(c_printer *c, const char *name, const ir_range *r) {
       fputs(");\n", c->out);
 }
 
-/* The number of rows to be copied: 0 where the range of another rank is empty. */
+/* The number of rows to copy: 0 if the range of another rank is empty. */
 static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   length(c, "there", &s->range[cu_row_rank(to)]);
   length(c, "columns", &s->range[cu_column_rank(to)]);
@@ -34,7 +34,7 @@ static void stride(c_printer *c, const ir_buffer *from, int r) {
     fprintf(c->out, "%" PRId64, c_rank_step(from, r));
 }
 
-/* The part of the address of a row's first element that is the same for all rows. */
+/* The part of a row's address that all rows share. */
 static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   const ir_buffer *from = &c->p->buffers[s->copy.from];
   c_indent(c);
@@ -50,7 +50,7 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
 
 static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
 
-/* Whether elements become wider on their way. */
+/* Whether elements are widened in the copy. */
 static bool is_widened(const c_printer *c, const ir_stmt *s) {
   return c->p->buffers[s->copy.to].type != c->p->buffers[s->copy.from].type;
 }
@@ -62,7 +62,7 @@ static void open_turns(c_printer *c, int64_t n) {
   c->depth++;
 }
 
-/* All pieces of a thread, one after the other: no branch but those around. */
+/* All pieces of a thread, one after the other, without branches between them. */
 static void turns(c_printer *c, const cu_tile *t, int per, int64_t at_once, const char *how,
                   const char *much) {
   c->depth++;
@@ -76,8 +76,8 @@ static void turns(c_printer *c, const cu_tile *t, int per, int64_t at_once, cons
   c->depth--;
 }
 
-/* A thread stays at its piece of a row and goes from row to row: the bank that a piece is in hangs
- * on the row mod 8. */
+/* A thread keeps its piece of a row and goes from row to row: the bank of a piece depends on the
+ * row mod 8. */
 static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at_once) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   const int per = per_piece(to);
@@ -108,7 +108,7 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
     fprintf(c->out, "if (whole && rows >= %" PRId64 " && columns >= %" PRId64 ") {\n", t->rows,
             t->pieces * per);
     turns(c, t, per, at_once, wide ? "eight" : "16",
-          wide ? "8" : "16"); /* a constant length: few instructions a piece */
+          wide ? "8" : "16"); /* a constant length takes few instructions */
   }
   if (!wide) {
     c_line(c, lengths == (CU_FULL | CU_SOME) ? "} else if (whole) {\n" : "if (whole) {\n");
@@ -120,7 +120,7 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   c_line(c, "}\n");
 }
 
-/* Opens the loop in which a thread has the i-th of so many pieces. */
+/* Opens the loop over a thread's pieces, of so many in all. */
 static void open_pieces(c_printer *c, int64_t pieces) {
   c_line(c, "const int thread = thread_here();\n");
   open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));

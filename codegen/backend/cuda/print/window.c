@@ -1,6 +1,6 @@
-/* A depthwise convolution from a tile of its input: a lane has two neighbours of the channels, and
- * sums in registers for its pixels; loops over the window are unrolled, so that machine code reads
- * once what several pixels sum. */
+/* Prints a depthwise convolution from a tile of its input: a lane has two neighbouring channels,
+ * and sums in registers for its pixels; loops over the window are unrolled, so that an element that
+ * several pixels use is read once. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/pass/pass.h"
@@ -20,7 +20,7 @@ static const ir_buffer *weights_of(c_printer *c, const window *t) {
 static const ir_range *pixels_of(const window *t) { return &t->s->range[t->t->of.along]; }
 static int64_t pixels(const window *t) { return pixels_of(t)->most; }
 
-/* Elements from one coordinate of a rank to the next in the tile. */
+/* The stride of a rank in the tile, in elements. */
 static int64_t step_of(const window *t, int rank) {
   const ir_stack *rows = cu_stack(t->tile);
   int64_t step = cu_tile_of(t->tile).pitch * 16 / ir_bytes(t->tile->type);
@@ -31,7 +31,7 @@ static int64_t step_of(const window *t, int rank) {
   return 0;
 }
 
-/* "const T *const at = &TILE[..]": the element of the first pixel and the first place of the
+/* "const T *const at = &TILE[..]": the element of the first pixel and the first position of the
  * window. */
 static void origin(c_printer *c, const window *t) {
   const tf_ref *in = &t->op->reads[t->t->of.read];
@@ -54,7 +54,7 @@ static void origin(c_printer *c, const window *t) {
   fputs("];\n", c->out);
 }
 
-/* " + d * STEP" for what moves the element along the dim. */
+/* " + d * STEP" for each rank that the dim moves. */
 static void moved(c_printer *c, const window *t, int dim, const char *by) {
   const tf_ref *in = &t->op->reads[t->t->of.read];
   int64_t step = 0;
@@ -70,8 +70,8 @@ static void open_unrolled(c_printer *c, const char *type, const char *name, int6
   c->depth++;
 }
 
-/* The two weights of the window's place: "more" elements apart, or (behind the last channel) one.
- */
+/* The two weights of a window's position, "more" elements apart, or (beyond the last channel)
+ * one. */
 static void weights(c_printer *c, const window *t) {
   c_indent(c), fprintf(c->out, "const %s *const of = &", c_type(weights_of(c, t)->type));
   c_place(c, t->op, 1 - t->t->of.read), fputs(";\n", c->out);
@@ -106,7 +106,7 @@ static void sums(c_printer *c, const window *t) {
   c_close(c, 1 + loops);
 }
 
-/* Sums of pixels and channels that are there. */
+/* Stores the sums of pixels and channels that exist. */
 static void leave(c_printer *c, const window *t) {
   const ir_range *q = &t->s->range[t->t->of.along], *r = &t->s->range[t->t->of.channels];
   const char *along = c_dim_name(c, t->op, t->t->of.along),

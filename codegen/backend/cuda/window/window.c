@@ -4,7 +4,7 @@
 
 #include "codegen/backend/cuda/pass/pass.h"
 
-/* The boxes of the input that the nest reads, by its ranks. */
+/* The box of the input that the nest reads, by rank. */
 static ir_range *boxes_of(lowering *w, const ir_stmt *s, const tf_ref *ref) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
@@ -16,8 +16,8 @@ static ir_range *boxes_of(lowering *w, const ir_stmt *s, const tf_ref *ref) {
   return box;
 }
 
-/* The rows of a tile: all of the box but the channels, dense.  False: it goes along more ranks than
- * rows may. */
+/* The rows of a tile: the box without the channels, dense. False: it has more ranks than a stack
+ * may. */
 static bool rows_of(const ir_range *box, int rank, ir_stack *rows) {
   *rows = (ir_stack){.count = 1, .first = ir_number(0)};
   for (int r = 0; r < rank - 1; r++) {
@@ -29,7 +29,7 @@ static bool rows_of(const ir_range *box, int rank, ir_stack *rows) {
   return rows->n > 0;
 }
 
-/* A tile for the boxes; -1: there is no room for one. */
+/* Adds a buffer for the box's tile; -1: it does not fit. */
 static int open_tile(lowering *w, const tf_ref *ref, const ir_range *box) {
   const int z = ref->tensor, rank = w->plan->wl->tensors[z].rank;
   ir_stack *rows = TF_NEW(w->p->arena, ir_stack);
@@ -66,7 +66,7 @@ static void copy(lowering *w, const ir_range *box, int from, int tile) {
   if (wait) wait->wait.queue = CU_PIECES, wait->wait.left = 0;
 }
 
-/* The part of a range that one of so many threads gets, `least` long at least. */
+/* The part of a range that one of so many threads has, at least `least` long. */
 static void cut(lowering *w, ir_map map, int dim, ir_range *r, int64_t most, int64_t least) {
   const int64_t even = (r->most + most - 1) / most, step = even > least ? even : least,
                 trip = r->most > step ? (r->most + step - 1) / step : 1;
@@ -75,7 +75,8 @@ static void cut(lowering *w, ir_map map, int dim, ir_range *r, int64_t most, int
   if (trip > 1) *r = lower_split(w, w->p->dim_id[dim], *r, thread, step, trip);
 }
 
-/* The nest by the block's threads, and what copies its sums (NULL: none). */
+/* Distributes the nest, with the statement that copies its result (NULL: none), over the block's
+ * threads. */
 static void threads(lowering *w, const ir_stmt *s, const ir_stmt *save, const cu_depthwise *t,
                     int tile) {
   const tf_op *op = &w->plan->wl->ops[s->op];
@@ -102,7 +103,8 @@ static void threads(lowering *w, const ir_stmt *s, const ir_stmt *save, const cu
   lower_close(w, outside);
 }
 
-/* Whether the nest has become one from a tile, with the statement that copies what it makes. */
+/* Replaces the nest, with the statement that copies its result, by one that reads a tile; false: it
+ * cannot. */
 static bool nest(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   cu_depthwise t;
   if (!cu_depthwise_of(w->p, s, &t)) return false;

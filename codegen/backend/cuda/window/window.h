@@ -1,5 +1,5 @@
-/* Depthwise convolutions: a block's box of the input comes to shared memory, and threads sum from
- * there. */
+/* Depthwise convolutions: a block's box of the input is copied to shared memory, from which threads
+ * sum. */
 #ifndef CODEGEN_BACKEND_CUDA_WINDOW_WINDOW_H
 #define CODEGEN_BACKEND_CUDA_WINDOW_WINDOW_H
 #include "codegen/lower/lower.h"
