@@ -57,7 +57,8 @@ def clean(name):
     name = re.sub(r"^[^A-Za-z0-9]*", "", name)
     name = name if name[:1].isalpha() else "v" + name
     name = re.sub(r"[^A-Za-z0-9]+", "_", name).rstrip("_")[:79]
-    return name[:-9] if name.endswith("_output_0") else name
+    name = name[:-9] if name.endswith("_output_0") else name
+    return "v" + name if re.fullmatch("d[0-9_]*", name) else name
 
 
 def processor_seconds():

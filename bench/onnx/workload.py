@@ -34,7 +34,7 @@ def clean(name):
     name = name if name[:1].isalpha() else "v" + name
     name = re.sub(r"[^A-Za-z0-9]+", "_", name).rstrip("_")[:79]
     name = name[:-9] if name.endswith("_output_0") else name
-    return name + "_2" if name in WORDS or re.fullmatch(r"d[0-9_]*", name) else name
+    return name + "_2" if name in WORDS else "v" + name if re.fullmatch("d[0-9_]*", name) else name
 
 
 class Tensor:

@@ -15,8 +15,17 @@ static const char *const clause_keys[N_CLAUSES] = {
 #undef X
 };
 
+/* What stands behind the token at hand; 0: nothing. */
+static char behind(const tf_mlex *x) {
+  const char *p = x->p;
+  while (p < x->end && *p == ' ')
+    p++;
+  return p < x->end ? *p : '\0';
+}
+
+/* A dim or a tensor may be called like a clause: what a loop or a keep begins with is none. */
 static clause clause_of(const tf_mlex *x) {
-  int c = 0;
+  int c = behind(x) == '=' || behind(x) == '@' ? N_CLAUSES : 0;
   while (c < N_CLAUSES && !tf_mlex_word(x, clause_keys[c]))
     c++;
   return (clause)c;
@@ -31,10 +40,7 @@ static void skip_clause(tf_mlex *x) {
 /* Skips tokens up to the next loop or clause of the line, or to its end. */
 static void skip_loop(tf_mlex *x) {
   while (x->tok.kind != TF_M_END && clause_of(x) == N_CLAUSES) {
-    const char *p = x->p;
-    while (p < x->end && *p == ' ')
-      p++;
-    if (x->tok.kind == TF_M_WORD && p < x->end && *p == '=') return;
+    if (x->tok.kind == TF_M_WORD && behind(x) == '=') return;
     tf_mlex_next(x);
   }
 }

@@ -20,6 +20,7 @@ typedef enum {
   BLOCK,
   TEMP,
   LSE,
+  WORDY,
   N_WL
 } wl_id;
 static const char *const workloads[N_WL] = {
@@ -49,6 +50,8 @@ static const char *const workloads[N_WL] = {
     [LSE] = "  dims: {m: 8, l: 16, n: 2}\n  ops:\n  - X[m] max= S[m,l]\n"
             "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
             "  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n  - L[m] = X[m] + log(Z[m])\n",
+    [WORDY] = "  dims: {for: 6, keep: 8, bypass: 4, spatial: 2}\n  ops:\n"
+              "  - stream[for,bypass] += A[for,keep,spatial] * retain[keep,bypass]\n",
     [TEMP] = "  dims: {m: 8, l: 16, n: 2}\n  ops:\n  - X[m] max= S[m,l]\n"
              "  - Z[m] += exp(S[m,l] - X[m])\n"
              "  - O[m,n] += exp(S[m,l] - X[m]) / Z[m] * V[l,n]\n",
@@ -86,6 +89,14 @@ static const legal legals[] = {
     {__LINE__, GEMM, "DRAM for m=100\n  L1 for k=4\n    L1 for n=6\n      op C\n"},
     {__LINE__, GEMM, "DRAM for m=? spatial n=?@x\n  L0 for k=?<=4 n=?{1,2,3}\n    op C\n"},
     {__LINE__, GEMM, "DRAM for m=? k=1\n  L1 for k=?{1}\n    L0 for k=4 n=6\n      op C\n"},
+    /* dims and tensors that are called like clauses */
+    {__LINE__, WORDY,
+     "DRAM for for=2 keep=8\n  L1 for bypass=4 for=3 spatial keep=1@x spatial=2@y\n"
+     "    op stream\n"},
+    {__LINE__, WORDY,
+     "DRAM for {keep=? spatial=2 for=2} spatial for=3@x bypass=2@y\n"
+     "  L1 for bypass=2 bypass retain\n"
+     "    op stream\n"},
     /* scopes of two; bypass and keep of every kind */
     {__LINE__, CHAIN,
      "Seq\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E\n"},

@@ -52,7 +52,9 @@ static bool name_tensor(ox_net *g, int at) {
   char name[128], base[LONGEST];
   ox_tensor *t = &g->tensor[at];
   clean(t->from && *t->from ? t->from : "value", base, sizeof base);
-  snprintf(name, sizeof name, "%s", base);
+  /* A number behind a dim's name is one more dim's name. */
+  snprintf(name, sizeof name, "%s%s", is_dim(base) ? "v" : "", base);
+  snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, name);
   for (int k = 2; is_taken(g, name); k++)
     snprintf(name, sizeof name, "%s_%d", base, k);
   const ox_value v = {.tensor = at};
