@@ -181,8 +181,9 @@ typedef struct {
   int n_step, n_loop, pos[TF_MAX_PATH];
   setting *all;
   int64_t n;
-  int64_t *points, *keys, n_points; /* of a step: the coordinates of each unit's element */
-  int least;                        /* units that have an element for it to count */
+  int64_t *points, n_points; /* of a step: the coordinates of each unit's element */
+  int64_t *group, *keys;     /* [n_points] units that may share an element have one number */
+  int least;                 /* of which so many have an element for it to count */
   int64_t from[TF_MAX_PATH], alike[TF_MAX_PATH]; /* [n_step] the steps at hand */
 } leaf_job;
 
@@ -213,20 +214,23 @@ static bool add_number(leaf_job *l, int64_t **to, int64_t n, int64_t v) {
 }
 
 /* Adds the elements of the units at a setting, from loop k on. */
-static bool add_units(leaf_job *l, const setting *x, int k, const int64_t *at) {
+static bool add_units(leaf_job *l, const setting *x, int k, const int64_t *at, int64_t group) {
   const int ranks = l->j.place[1].n_ranks;
   int64_t own[TF_MAX_RANK] = {0};
   bool ok = l->n_points < MOST_POINTS;
   if (k == l->n_loop) {
     for (int r = 0; r < ranks && ok; r++)
       ok = add_number(l, &l->points, l->n_points * ranks + r, at[r]);
+    ok = ok && add_number(l, &l->group, l->n_points, group);
     l->n_points += ok;
     return ok;
   }
+  const bool shares = l->j.s->merge >> l->pos[k] & 1;
+  const int64_t trip = l->j.m->ev.trip[l->j.m->plan->path[l->j.s->node].loops[l->pos[k]]];
   for (int64_t i = 0; i < x->alike[k] && ok; i++) {
     for (int r = 0; r < l->j.v->n_rank; r++)
       own[r] = at[r] + i * shift_of(&l->j, l->pos[k], r);
-    ok = add_units(l, x, k + 1, own);
+    ok = add_units(l, x, k + 1, own, shares ? group : group * trip + x->digit[k] + i);
   }
   return ok;
 }
@@ -240,7 +244,7 @@ static int ascending(const void *a, const void *b) {
  * their numbers pass 2^63 - 1. */
 static bool elements(leaf_job *l, int64_t *at) {
   const int ranks = l->j.place[1].n_ranks;
-  int64_t len[TF_MAX_RANK], n = 0, all = 1;
+  int64_t len[TF_MAX_RANK], n = 0, all = 1, groups = 1, last = -1;
   bool ok = true;
   for (int r = 0; r < ranks && ok; r++) {
     int64_t end = at[r] = l->points[r];
@@ -252,19 +256,23 @@ static bool elements(leaf_job *l, int64_t *at) {
     len[r] = end + 1 - at[r];
     ok = tf_mul(all, len[r], &all);
   }
+  for (int64_t k = 0; k < l->n_points; k++)
+    groups = l->group[k] >= groups ? l->group[k] + 1 : groups;
+  ok = ok && tf_mul(all, groups, &all);
   for (int64_t k = 0; k < l->n_points && ok; k++) {
     int64_t key = 0;
     for (int r = 0; r < ranks; r++)
       key = key * len[r] + l->points[k * ranks + r] - at[r];
-    ok = add_number(l, &l->keys, k, key);
+    ok = add_number(l, &l->keys, k, key * groups + l->group[k]);
   }
   if (!ok) return false;
   qsort(l->keys, (size_t)l->n_points, sizeof *l->keys, ascending);
   for (int64_t k = 0, next; k < l->n_points; k = next) {
-    int64_t key = l->keys[k];
-    for (next = k + 1; next < l->n_points && l->keys[next] == key;)
+    int64_t key = l->keys[k] / groups;
+    for (next = k + 1; next < l->n_points && l->keys[next] == l->keys[k];)
       next++;
-    if (next - k < l->least) continue;
+    if (next - k < l->least || key == last) continue;
+    last = key;
     for (int r = ranks - 1; r >= 0; key /= len[r--])
       l->points[n * ranks + r] = key % len[r];
     n++;
@@ -287,7 +295,7 @@ static bool add_steps(leaf_job *l, const int64_t *some, int64_t n) {
       for (int k = 0; k < l->n_step; k++)
         at[r] += (l->from[k] - x->digit[k]) * shift_of(j, l->pos[k], r);
     }
-    if (!add_units(l, x, l->n_step, at)) return false;
+    if (!add_units(l, x, l->n_step, at, 0)) return false;
   }
   j->looked += l->n_points;
   if (!elements(l, at)) return false;
@@ -390,6 +398,7 @@ static bool leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const bool ok = add_leaf(&l, unit);
   free(l.all);
   free(l.points);
+  free(l.group);
   free(l.keys);
   return ok;
 }

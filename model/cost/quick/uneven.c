@@ -36,8 +36,8 @@ static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* What is summed over for the entries in a class.  keeps: what was before is there.  run: only those
- * in runs of that scope that make something; -1: all. */
+/* What is summed over for the entries in a class.  keeps: what was before is there.  run: only
+ * those in runs of that scope that make something; -1: all. */
 static tf_uneven_sum of_class(const struct tf_model *m, const piece *x, int class, bool keeps,
                               int run) {
   const tf_plan *p = m->plan;

@@ -330,7 +330,7 @@ typedef struct {
                    into `all` */
   int looks;    /* settings of a group that borders cut, so far */
   const tf_uneven_visit *visit; /* of settings, which are not summed up; NULL: they are.  Then: */
-  uint32_t sure; /* chains before, whatever of whose digits the instance was there */
+  uint32_t sure;                /* chains before, whatever of whose digits the instance was there */
   bool gave_up;
 } tf_uneven_summing;
 
