@@ -14,6 +14,7 @@
 #include "model/cost/zeros.h"
 #include "model/eval/bare.h"
 #include "model/eval/lines_even.h"
+#include "model/eval/lines_uneven.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -239,7 +240,7 @@ static bool estimate(tf_model *m) {
 /* Counts where some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return !m->views->peers && (!m->lines || m->open) && tf_uneven_count(m);
+  return !m->views->peers && tf_uneven_count(m);
 }
 
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may
@@ -335,17 +336,20 @@ static bool misfits(tf_model *m, tf_result *out) {
   return lacks(m, out);
 }
 
-/* Lines that no walk has noted; none of what streaming leaves out. */
-static bool find_lines(tf_model *m) {
+/* Lines of what closed sums have counted.  False: a walk must note them. */
+static bool sum_lines(struct tf_model *m) {
+  const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
+  if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
+  if (!m->starved) tf_lines_clear(m);
+  return false;
+}
+
+/* None of what streaming leaves out. */
+static void drop_lines(struct tf_model *m) {
   static const tf_move none = {0};
-  if (!m->lines || m->open || m->note) return true;
-  if (!m->lines->walked) {
-    m->gave_up = !tf_lines_even(m) && !m->starved;
-    if (m->gave_up || m->starved) return false;
-  }
+  if (!m->lines || m->open || m->note) return;
   for (int i = 0; i < m->plan->n_slices; i++)
     if (!memcmp(&m->moves[i], &none, sizeof none)) m->lines->moved[i] = m->lines->cycles[i] = none;
-  return true;
 }
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
@@ -363,12 +367,13 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
   const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points) &&
                     (!m->views->peers || tf_general_ready(m));
-  const bool lines = m->lines && !m->open, whole = !lines || (!m->plan->clips && !m->plan->cuts);
-  const bool all = even && !m->plan->n_retains && whole; /* the closed sums may count all */
+  const bool lines = m->lines && !m->open;
+  const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
   bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
-  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m)) &&
+                       (!lines || m->note || sum_lines(m));
   m->ev.irregular |=
       m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
   if (!ok) {
@@ -384,7 +389,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   }
   if (m->open) drop_open(m);
   tf_put_off(m);
-  if (!ok || !find_lines(m) || !tally(m) || !tf_count_stream(m)) {
+  if (ok) drop_lines(m);
+  if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;
     return false;
   }

@@ -22,20 +22,24 @@ static uint64_t still_of(const struct tf_model *m, int run) {
   return run < 0 ? 0 : m->uneven->still[run];
 }
 
+static tf_uneven_sum of_all(const struct tf_model *m, const piece *x) {
+  return (tf_uneven_sum){.v = x->v,
+                         .groups = &x->u->self,
+                         .node = x->s->node,
+                         .zero = still_of(m, x->u->run),
+                         .carry = -1};
+}
+
 /* Over all settings. */
 static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
-  const tf_uneven_sum w = {.v = x->v,
-                           .groups = &x->u->self,
-                           .node = x->s->node,
-                           .zero = still_of(m, x->u->run),
-                           .carry = -1};
+  const tf_uneven_sum w = of_all(m, x);
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Over the entries in a class.  keeps: what was before is there.  run: only those in runs of that
- * scope that make something; -1: all. */
-static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run,
-                      tf_uneven_sums *sums) {
+/* What is summed over for the entries in a class.  keeps: what was before is there.  run: only
+ * those in runs of that scope that make something; -1: all. */
+static tf_uneven_sum of_class(const struct tf_model *m, const piece *x, int class, bool keeps,
+                              int run) {
   const tf_plan *p = m->plan;
   const tf_reuse_case *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
@@ -48,6 +52,13 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
     w.sibling = c->common >= 0;
   }
   if (w.sibling) w.groups = &x->u->sibling[class], w.n_common = p->path[c->common].n;
+  return w;
+}
+
+/* Over these entries. */
+static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps, int run,
+                      tf_uneven_sums *sums) {
+  const tf_uneven_sum w = of_class(m, x, class, keeps, run);
   return tf_uneven_sum_up(m, &w, sums);
 }
 
@@ -156,20 +167,28 @@ static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case 
   return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->stepping & 1);
 }
 
+/* Whether something may enter in class c. */
+static bool enters(const struct tf_model *m, const piece *x, int c) {
+  const int carry = x->s->classes[c].stepping;
+  return carry < 0 || (m->ev.trip[m->plan->path[x->s->node].loops[carry]] > 1 &&
+                       !(still_of(m, x->u->run) >> carry & 1)); /* nothing is made there */
+}
+
+/* Whether what an entry of class c finds is still there. */
+static bool is_there(const struct tf_model *m, const piece *x, int c) {
+  return !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
+}
+
 /* What enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
   const int carry = x->s->classes[c].stepping;
   tf_uneven_sums sums = {.n = 0};
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);
-  if (carry >= 0 && m->ev.trip[m->plan->path[x->s->node].loops[carry]] <= 1) return true;
-  if (carry >= 0 && still_of(m, x->u->run) >> carry & 1)
-    return true; /* nothing is made, so nothing enters */
+  if (!enters(m, x, c)) return true;
   for (int k = 0; k < sides(m); k++)
     w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
-  const bool keeps =
-      !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
-  if (!sum_found(m, x, c, keeps, &sums)) return false;
+  if (!sum_found(m, x, c, is_there(m, x, c), &sums)) return false;
   for (int k = 0; k < sides(m); k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups),
                       entered(&sums, w[k].first)};
@@ -434,6 +453,30 @@ static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
   return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) &&
          tf_uneven_steps(m);
+}
+
+bool tf_uneven_ready(struct tf_model *m) {
+  if (!applies(m)) return false;
+  find_turning_loops(m);
+  tf_run_begin(m);
+  return true;
+}
+
+bool tf_uneven_entries(const struct tf_model *m, int i, int c, tf_uneven_sum *w) {
+  const piece x = piece_of(m, i);
+  if (!enters(m, &x, c)) return false;
+  *w = of_class(m, &x, c, is_there(m, &x, c), x.u->run);
+  return true;
+}
+
+tf_uneven_sum tf_uneven_settings(const struct tf_model *m, int i) {
+  const piece x = piece_of(m, i);
+  return of_all(m, &x);
+}
+
+bool tf_uneven_tells(const struct tf_model *m, int i) {
+  const piece x = piece_of(m, i);
+  return !x.u->off && small(m, &x) && !covers(m, &x) && !results_meet(m, &x);
 }
 
 bool tf_quick_sizes(struct tf_model *m) {

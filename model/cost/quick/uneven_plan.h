@@ -163,6 +163,24 @@ typedef struct {
   tf_uneven_total of[TF_UNEVEN_SUMS];
 } tf_uneven_sums;
 
+/* Settings that differ in place alone: digits from digit[position] on, alike[position] of them, of
+ * each loop that takes more than one step.  Boxes are those at the first of these digits. */
+typedef struct {
+  const int64_t *digit, *alike;
+  bool finds;                                   /* something was there */
+  tf_ival box[TF_MAX_RANK], found[TF_MAX_RANK]; /* [rank] found: of the box */
+} tf_uneven_setting;
+
+/* Who visits them; borders: they clip boxes of the tree. */
+typedef struct {
+  bool borders;
+  void *to;
+  bool (*add)(void *to, const tf_uneven_setting *s); /* false: it gives up */
+} tf_uneven_visit;
+
+/* Visits all settings that w sums over, with all chains at once.  False: somebody gave up. */
+bool tf_uneven_visit_all(struct tf_model *m, const tf_uneven_sum *w, const tf_uneven_visit *visit);
+
 /* Fills all sums.  False: only the general count can tell. */
 bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *what, tf_uneven_sums *sums);
 /* The longest that borders leave of the one rank of a group of w.  False: only the general count
@@ -173,6 +191,17 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
 /* Whether all ranges of w's groups that borders may clip are longest at one setting.  False:
  * perhaps they are not. */
 bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w);
+
+/* ---- uneven.c ------------------------------------------------------------------------------- */
+
+/* Begins an evaluation without counting.  False: closed sums do not apply to its trip counts. */
+bool tf_uneven_ready(struct tf_model *m);
+/* Fills what is summed over for the entries of slice i in a class.  False: there are none. */
+bool tf_uneven_entries(const struct tf_model *m, int i, int class, tf_uneven_sum *w);
+/* The same for all settings of the slice. */
+tf_uneven_sum tf_uneven_settings(const struct tf_model *m, int i);
+/* Whether its loops alone tell which instances share a transfer. */
+bool tf_uneven_tells(const struct tf_model *m, int i);
 
 /* ---- uneven_run.c --------------------------------------------------------------------------- */
 
@@ -300,6 +329,8 @@ typedef struct {
   bool fullest; /* whether all ranks of the group are as long as they can be at one setting goes
                    into `all` */
   int looks;    /* settings of a group that borders cut, so far */
+  const tf_uneven_visit *visit; /* of settings, which are not summed up; NULL: they are.  Then: */
+  uint32_t sure;                /* chains before, whatever of whose digits the instance was there */
   bool gave_up;
 } tf_uneven_summing;
 
@@ -321,9 +352,14 @@ static inline int64_t tf_trip_at(const tf_uneven_summing *j, const tf_path *path
 static inline int64_t tf_step_at(const tf_uneven_summing *j, const tf_path *path, int pos) {
   return (path == j->path ? j->n : j->from)->step[pos];
 }
+/* Whether borders matter to the digits of the group; whether places are whole ones. */
+static inline bool tf_near_borders(const tf_uneven_summing *j) {
+  return j->visit ? j->visit->borders : j->g->cut;
+}
+static inline bool tf_placed(const tf_uneven_summing *j) { return j->visit || j->g->cut; }
 static inline int64_t tf_tile_of(const tf_strand *t) { return t->tight ? t->rest + 1 : t->full; }
-/* The range; its place leaves out digits that are alike now and before, unless borders cut the
- * group.  Gives up where a read takes padding alone. */
+/* The range; its place leaves out digits that are alike now and before, unless places are whole
+ * ones.  Gives up where a read takes padding alone. */
 tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range);
 /* The longest that instances have at one moment of what chain c splits, of which len is what the
  * first one has: of those that spatial loops at their first setting stand for. */

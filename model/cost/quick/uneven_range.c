@@ -30,7 +30,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   tf_ival all = {0, 0};
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = read_at(j, d, then, &j->e->reads[i]);
-    if (j->g->cut && r->from < r->to) {
+    if (tf_near_borders(j) && r->from < r->to) {
       one = r->made ? tf_clamped(one, r->from, r->to)
                     : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
       j->gave_up |= one.len <= 0 && r->n > 1; /* padding alone */

@@ -91,7 +91,7 @@ static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain
 static void set_digit(const tf_uneven_summing *j, tf_strands *d, int b, int pos, int64_t digit) {
   tf_strand *t = &d->then[b];
   const int64_t step = tf_step_at(j, j->before, pos), bound = t->rest / step;
-  if (j->g->cut) t->off += digit * step;
+  if (tf_placed(j)) t->off += digit * step;
   if (t->tight && digit == bound) {
     t->rest -= bound * step;
   } else {
@@ -208,6 +208,18 @@ static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
   j->all |= full;
 }
 
+/* The box, and what is found of it, are visited. */
+static void visit_box(tf_uneven_summing *j, const tf_strands *d, bool finds) {
+  tf_uneven_setting s = {.digit = j->digit, .alike = j->alike, .finds = finds};
+  for (int i = 0; i < j->g->n_rank; i++) {
+    const int r = j->g->rank[i];
+    s.box[r] = tf_uneven_range_at(j, d, false, j->w.v->range[r]);
+    if (finds)
+      s.found[r] = tf_common_part(s.box[r], tf_uneven_range_at(j, d, true, j->w.q->range[r]));
+  }
+  j->gave_up = j->gave_up || !j->visit->add(j->visit->to, &s);
+}
+
 /* All digits are set: adds the box, and what is found of it. */
 static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
@@ -221,9 +233,14 @@ static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
     catch_up(j, d, c, TF_MAX_PATH);
+    if (j->sure >> c & 1) continue;
     j->gave_up |= j->g->cut && d->then[c].lost;
     if (d->then[c].lost) step_back(j, d, c);
     if (d->then[c].lost && finds_nothing(j, c)) kept = 0;
+  }
+  if (j->visit) {
+    visit_box(j, d, kept);
+    return;
   }
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
@@ -259,7 +276,7 @@ static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int6
     t->rest -= digit * step;
   }
   t->full = step;
-  t->off += (j->g->cut ? digit : at->less) * step;
+  t->off += (tf_placed(j) ? digit : at->less) * step;
   if (at->b >= 0) set_digit(j, d, at->b, j->pair[at->k], digit - at->less);
 }
 
@@ -269,7 +286,7 @@ static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most,
   int64_t next = most + 1;
   for (int i = 0; i < 4; i++)
     if (cut[i] > first && cut[i] < next) next = cut[i];
-  if (j->g->cut) {
+  if (tf_near_borders(j)) {
     const int64_t end = first < ok->first || first > ok->last ? first + 1 : ok->last + 1;
     next = end < next ? end : next;
   }
@@ -301,7 +318,7 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     }
     if (first > most) return;
     const tf_digits ok =
-        j->g->cut ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
+        tf_near_borders(j) ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
     while (!(j->fullest && j->all) &&
            !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
       const int64_t next = next_cut(j, first, most, cut, &ok);
@@ -691,6 +708,31 @@ static void start(tf_uneven_summing *j, struct tf_model *m, const tf_uneven_sum 
   j->join.n = 0;
   j->longest = j->fullest = j->gave_up = j->paired = false;
   j->rest = -1;
+  j->visit = NULL;
+  j->sure = 0;
+}
+
+bool tf_uneven_visit_all(struct tf_model *m, const tf_uneven_sum *w, const tf_uneven_visit *visit) {
+  tf_uneven_summing j;
+  tf_chain_group all = {.now = 0};
+  start(&j, m, w);
+  j.visit = visit;
+  j.finds = w->q != NULL;
+  j.g = &all;
+  for (int g = 0; g < w->groups->n; g++) {
+    const tf_chain_group *of = &w->groups->of[g];
+    const bool idle = of->idle & of->positions & j.n->turning & ~w->zero;
+    all.now |= of->now;
+    all.then |= of->then;
+    all.positions |= of->positions;
+    all.cut |= of->cut;
+    if (!w->sibling && !of->n_rank && !idle) j.sure |= of->then;
+    for (int r = 0; r < of->n_rank; r++)
+      all.rank[all.n_rank++] = of->rank[r];
+  }
+  if (w->q) pair_up(&j);
+  choose_all(&j);
+  return !j.gave_up;
 }
 
 bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
