@@ -231,6 +231,10 @@ bool net_plan_alone(net_costs *c);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
 
+/* cost/benefit.c: fills what fusing gains; trips of the loops around all ops of a mapping. */
+bool net_benefits(net_planning *s);
+int64_t net_slices(const struct tf_tree *t);
+
 /* ---- memory (place.c) ----------------------------------------------------------------------- */
 /* Live in the steps from .. to. */
 typedef struct {

@@ -227,7 +227,10 @@ static bool left(net_planning *s) {
          net_left(s->a, c->arch, c->wl, s->plan, c->arch != s->arch, c->d);
 }
 
-static bool sum(net_planning *s) { return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d); }
+/* The plan's sums, and what fusing gains. */
+static bool sum(net_planning *s) {
+  return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d) && net_benefits(s);
+}
 
 /* In the order in which they run. */
 static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum};
@@ -282,5 +285,6 @@ void tf_net_plan_free(tf_net_plan *p) {
     tf_group_free(p->groups[i].group);
   }
   free(p->groups);
+  free(p->benefits);
   free(p);
 }

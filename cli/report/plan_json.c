@@ -79,6 +79,28 @@ static json_t *search_of(const cli_plan *p) {
                    "stopped_by", tf_stop_key(q->stopped_by));
 }
 
+/* Keys that are infinite are left out. */
+static json_t *benefit_of(const tf_net_benefit *b) {
+  json_t *out = json_pack("{s:i, s:i, s:o, s:o, s:o}", "first", b->first, "second", b->second,
+                          "words", cli_json_real(b->words), "cycles", cli_json_real(b->cycles),
+                          "apart", cli_json_real(b->apart));
+  if (isfinite(b->fused)) {
+    json_object_set_new(out, "fused", cli_json_real(b->fused));
+    json_object_set_new(out, "benefit", cli_json_real(b->apart - b->fused));
+    json_object_set_new(out, "at_least", json_boolean(b->at_least));
+  }
+  if (b->slices) json_object_set_new(out, "slices", json_integer(b->slices));
+  if (*b->why) json_object_set_new(out, "why", json_string(b->why));
+  return out;
+}
+
+static json_t *benefits_of(const tf_net_plan *p) {
+  json_t *all = json_array();
+  for (int i = 0; i < p->n_benefits; i++)
+    json_array_append_new(all, benefit_of(&p->benefits[i]));
+  return all;
+}
+
 static json_t *arena_of(const cli_plan *p) {
   const tf_workload *wl = p->spec->workload;
   json_t *tensors = json_object();
@@ -102,6 +124,7 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
     json_array_append_new(groups, group_of(p, i));
   json_object_set_new(root, "groups", groups);
   json_object_set_new(root, "arena", arena_of(p));
+  if (!p->given) json_object_set_new(root, "benefits", benefits_of(p->plan));
   if (!p->given) json_object_set_new(root, "search", search_of(p));
   cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }

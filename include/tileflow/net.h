@@ -88,6 +88,20 @@ typedef struct {
   double expected_cycles;
 } tf_net_group;
 
+/* What fusing gains: `apart` - `fused`, in the plan's objective, as the search for the cut found
+ * them (of groups of the plan, the longer search).  Of two groups, of which the second reads what
+ * the first makes; or, where both are one, of the ops of this group, each alone. */
+typedef struct {
+  int first, second;
+  double words;        /* between them, written and read in the outermost memory */
+  double cycles;       /* these take there */
+  double apart, fused; /* fused INFINITY: see why */
+  bool at_least;       /* no mapping of one group was looked for, and fused is what it may cost at
+                          least, or is expected to */
+  int64_t slices;      /* trips of the loops around all its ops; 0: no mapping */
+  char why[160];       /* what forbids one group; "": nothing */
+} tf_net_benefit;
+
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost
  * memory. */
 typedef struct {
@@ -112,6 +126,8 @@ typedef struct {
   int64_t evaluated;      /* those of them that were mapped */
   tf_stop stopped_by;     /* EXHAUSTED; TIME: some search was skipped or cut short */
   double expected_cycles; /* sum over the groups; 0: not said */
+  int n_benefits;         /* none of a plan that was read */
+  tf_net_benefit *benefits;
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the
