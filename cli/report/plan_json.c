@@ -44,6 +44,18 @@ static void set_expected(json_t *out, double cycles, double clock_hz) {
   if (cycles > 0) json_object_set_new(out, "expected_seconds", cli_json_real(cycles / clock_hz));
 }
 
+/* Ops that other groups make, too. */
+static void set_again(json_t *out, const cli_plan *p, const tf_net_group *g) {
+  json_t *again = json_array();
+  for (int o = 0; o < g->group->workload->n_ops; o++)
+    if (cli_plan_makers(p->plan, g->group->op[o]) > 1)
+      json_array_append_new(again, json_string(g->group->workload->ops[o].name));
+  if (json_array_size(again))
+    json_object_set_new(out, "again", again);
+  else
+    json_decref(again);
+}
+
 static json_t *group_of(const cli_plan *p, int i) {
   const tf_net_group *g = &p->plan->groups[i];
   const tf_workload *wl = g->group->workload;
@@ -60,6 +72,9 @@ static json_t *group_of(const cli_plan *p, int i) {
   if (g->expected.unsure) json_object_set_new(out, "unsure", json_string(g->expected.unsure));
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
+  json_object_set_new(out, "points", cli_json_real(g->points));
+  json_object_set_new(out, "recomputed", cli_json_real(g->recomputed));
+  set_again(out, p, g);
   set_choices(out, &g->choices);
   char *mapping = tf_tree_text(g->tree);
   json_object_set_new(out, "mapping", json_string(mapping));

@@ -134,6 +134,39 @@ static void put_totals(const cli_plan *p, cli_text *out) {
   cli_printf(out, ".\n");
 }
 
+/* ---- what is computed more than once -------------------------------------------------------- */
+static bool makes(const tf_net_plan *p, int i, int op) {
+  for (int o = 0; o < p->groups[i].group->workload->n_ops; o++)
+    if (p->groups[i].group->op[o] == op) return true;
+  return false;
+}
+
+int cli_plan_makers(const tf_net_plan *p, int op) {
+  int n = 0;
+  for (int i = 0; i < p->n; i++)
+    n += makes(p, i, op);
+  return n;
+}
+
+/* Ops of several groups, and windows that overlap within one. */
+static void put_again(const cli_plan *p, cli_text *out) {
+  const tf_net_plan *q = p->plan;
+  const tf_workload *wl = p->spec->workload;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const int n = cli_plan_makers(q, o);
+    int said = 0;
+    if (n < 2) continue;
+    cli_printf(out, "Op %s is computed again rather than stored, by groups", wl->ops[o].name);
+    for (int i = 0; i < q->n; i++)
+      if (makes(q, i, o)) cli_printf(out, "%s %d", said++ ? "," : "", i + 1);
+    cli_printf(out, ".\n");
+  }
+  for (int i = 0; i < q->n; i++)
+    if (q->groups[i].like == i && q->groups[i].recomputed > 0)
+      cli_printf(out, "Of the points of group %d %s are computed again, as windows overlap.\n",
+                 i + 1, cli_percent(q->groups[i].recomputed, q->groups[i].points).s);
+}
+
 /* ---- what fusing gains ---------------------------------------------------------------------- */
 enum { BENEFITS_SHOWN = 24 };
 
@@ -207,5 +240,6 @@ void cli_plan_text(const cli_plan *p, cli_text *out) {
   put_groups(p, out);
   cli_printf(out, "\n");
   put_totals(p, out);
+  put_again(p, out);
   put_benefits(p, out);
 }

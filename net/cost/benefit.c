@@ -15,7 +15,8 @@ enum { MAPPED = 32 };
 
 typedef struct {
   net_planning *s;
-  int *of;    /* [n_ops] the group of each */
+  int *of;    /* [n_ops] the group of each, the last */
+  int *times; /* [n_ops] groups that have it */
   int mapped; /* so far */
 } gains;
 
@@ -61,10 +62,13 @@ static bool has(const int *ops, int n, int op) {
   return false;
 }
 
-/* A tensor that is read both by ops of the set, of which one makes it, and by others. */
-static const tf_tensor *read_outside(const tf_workload *wl, const int *ops, int n, int *reader) {
+/* A tensor that is read both by ops of the set, of which one makes it, and by others, unless it is
+ * made again anyway. */
+static const tf_tensor *read_outside(const gains *x, const int *ops, int n, int *reader) {
+  const tf_workload *wl = x->s->costs.wl;
   for (int i = 0; i < n; i++) {
     const tf_tensor *z = &wl->tensors[wl->ops[ops[i]].out];
+    if (x->times[ops[i]] > 1) continue;
     int inside = 0, outside = -1;
     for (int k = 0; k < z->n_consumers; k++)
       if (has(ops, n, z->consumers[k]))
@@ -88,7 +92,7 @@ static int between(const gains *x, int first, int second) {
     const tf_group *own = p->groups[g].group;
     for (int t = 0; t < own->workload->n_tensors; t++) {
       const int maker = wl->tensors[own->tensor[t]].producer;
-      const int from = maker < 0 ? -1 : x->of[maker];
+      const int from = maker < 0 || own->workload->tensors[t].producer >= 0 ? -1 : x->of[maker];
       if (from < 0 || from == g) continue;
       if (g == second && from != first && after[from]) return from;
       after[g] |= from == first || after[from];
@@ -102,14 +106,14 @@ static bool forbidden(const gains *x, const int *ops, int n, tf_net_benefit *b) 
   const tf_workload *wl = x->s->costs.wl;
   const int mid = between(x, b->first, b->second);
   int reader = -1;
-  const tf_tensor *z = read_outside(wl, ops, n, &reader);
+  const tf_tensor *z = read_outside(x, ops, n, &reader);
   if (mid >= 0)
     snprintf(b->why, sizeof b->why, "group %d runs between", mid + 1);
   else if (z)
     snprintf(b->why, sizeof b->why, "%.60s is read by %.60s, too", z->name, wl->ops[reader].name);
   else if (n > NET_MAX_GROUP)
     snprintf(b->why, sizeof b->why, "%d ops, of %d at most", n, NET_MAX_GROUP);
-  else if (!net_may_group(wl, ops, n))
+  else if (!net_may_group(wl, ops, n, x->s->costs.o->again))
     snprintf(b->why, sizeof b->why, "a view, or bytes multiplied, of what is made inside");
   return *b->why;
 }
@@ -131,9 +135,12 @@ static int join(const gains *x, int first, int second, int **ops) {
     for (int o = 0; o < g[i]->workload->n_ops; o++)
       (*ops)[n++] = place[g[i]->op[o]];
   qsort(*ops, (size_t)n, sizeof **ops, by_place);
+  int distinct = 0; /* some may be made in both */
   for (int i = 0; i < n; i++)
+    if (!i || (*ops)[i] != (*ops)[distinct - 1]) (*ops)[distinct++] = (*ops)[i];
+  for (int i = 0; i < distinct; i++)
     (*ops)[i] = wl->topo[(*ops)[i]];
-  return n;
+  return distinct;
 }
 
 /* What one group of the ops costs, which is searched for unless that is too much.  False: stopped,
@@ -204,7 +211,8 @@ static bool weigh_makers(gains *x, int i) {
   bool *makes = TF_ARRAY(x->s->a, bool, (size_t)i), ok = !i || makes;
   for (int t = 0; ok && t < g->workload->n_tensors; t++) {
     const int maker = x->s->costs.wl->tensors[g->tensor[t]].producer;
-    if (maker >= 0 && x->of[maker] < i) makes[x->of[maker]] = true;
+    if (g->workload->tensors[t].producer < 0 && maker >= 0 && x->of[maker] < i)
+      makes[x->of[maker]] = true;
   }
   for (int k = 0; ok && k < i; k++)
     if (makes[k]) ok = weigh_pair(x, k, i);
@@ -213,14 +221,17 @@ static bool weigh_makers(gains *x, int i) {
 
 bool net_benefits(net_planning *s) {
   net_costs *c = &s->costs;
-  gains x = {.s = s, .of = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops)};
-  bool ok = x.of != NULL || tf_out_of_memory(c->d);
+  gains x = {.s = s,
+             .of = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops),
+             .times = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops)};
+  bool ok = (x.of && x.times) || tf_out_of_memory(c->d);
   c->until = c->deadline;
   for (int i = 0; ok && i < s->plan->n; i++)
-    for (int o = 0; o < s->plan->groups[i].group->workload->n_ops; o++)
+    for (int o = 0; o < s->plan->groups[i].group->workload->n_ops; o++) {
       x.of[s->plan->groups[i].group->op[o]] = i;
+      x.times[s->plan->groups[i].group->op[o]]++;
+    }
   for (int i = 0; ok && i < s->plan->n; i++)
-    ok = weigh_makers(&x, i) &&
-         (s->plan->groups[i].group->workload->n_ops < 2 || weigh_ops(&x, i));
+    ok = weigh_makers(&x, i) && (s->plan->groups[i].group->workload->n_ops < 2 || weigh_ops(&x, i));
   return ok;
 }
