@@ -18,9 +18,10 @@ typedef struct {
   tf_arena *a;
   const tf_workload *from;
   tf_workload *wl;
-  int *op, *tensor;   /* as in tf_group */
-  bool splits;        /* inputs may be tensors under other coordinates */
-  const int *last;    /* as in net_cutting */
+  int *op, *tensor; /* as in tf_group */
+  bool splits;      /* inputs may be tensors under other coordinates */
+  const int *last;  /* as in net_cutting */
+  bool again;
   int *first, *dim;   /* slots of op i start at first[i]; dim: of each slot */
   int most;           /* tensors, if each read had one of its own */
   int *tensor_inside; /* [tensors of the network] its number in the group; -1: not in the group */
@@ -194,7 +195,7 @@ static int64_t read_beyond(const cutter *c, int t, int r) {
 }
 
 /* Copies a tensor with its readers in the group; if the group produces it, either all of its
- * readers are inside, or none. */
+ * readers are inside, or none, or others make it again. */
 static bool copy_tensor(cutter *c, int t) {
   const tf_tensor *from = &c->from->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
@@ -223,7 +224,7 @@ static bool copy_tensor(cutter *c, int t) {
   if (from->rank > 0 && !z->pad) return no_memory(c);
   for (int r = 0; r < from->rank; r++)
     z->pad[r] = read_beyond(c, t, r);
-  if (z->producer < 0 || z->n_consumers == 0 || outside < 0) return true;
+  if (z->producer < 0 || z->n_consumers == 0 || outside < 0 || c->again) return true;
   tf_fail(c->d, c->at, TF_E_OUTPUT,
           "'%.60s' is made in this group and read both inside and outside of it", z->name);
   tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);
@@ -319,7 +320,13 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
                         tf_diags *d) {
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
-  cutter c = {.a = a, .from = wl, .at = how->at, .d = d, .splits = how->splits, .last = how->last};
+  cutter c = {.a = a,
+              .from = wl,
+              .at = how->at,
+              .d = d,
+              .splits = how->splits,
+              .last = how->last,
+              .again = how->again};
   if (g) {
     g->arena = a;
     if (cut(&c, ops, n, how->name, &g->group)) return &g->group;

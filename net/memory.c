@@ -167,6 +167,7 @@ static bool put_groups(tf_arena *a, net_cuts *c, const int *order, int n_ops) {
 
 bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
   const size_t n = (size_t)c->n;
+  if (c->first[c->n] > wl->n_ops) return true; /* ops made again: as they were found */
   ordering x = {.wl = wl,
                 .c = c,
                 .of = TF_ARRAY(a, int, (size_t)wl->n_ops),

@@ -7,8 +7,9 @@
 
 enum {
   NET_MAX_GROUP = 32,
-  NET_MOST_AT_ONCE = 64
-}; /* ops of a group; groups in a queue to be planned */
+  NET_MOST_AT_ONCE = 64,
+  NET_MOST_AGAIN = 4
+}; /* ops of a group; groups in a queue to be planned; ops of a group that others make again */
 
 /* dims.c: which dims of the group's ops are the same.  dim[slot of op i] is a number 0 .. *n_dims -
  * 1, in the order of first use; first[i] is the first slot of op i.  Ops are in topological order.
@@ -23,6 +24,7 @@ typedef struct {
   tf_loc at;
   bool splits;
   const int *last;
+  bool again; /* other groups make again what is read inside and outside */
 } net_cutting;
 tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how,
                         tf_diags *d);
@@ -83,13 +85,14 @@ typedef struct {
   /* Groups are asked for by where they end: once n ops have run, from now on.  NULL: not told. */
   void (*reach)(void *ctx, int n);
   void *ctx;
+  bool again; /* ops may be in several groups: see net_partition */
 } net_prices;
 
 /* A cut: groups in execution order; ops of the i-th are op[first[i] .. first[i + 1] - 1], in
  * topological order. */
 typedef struct {
   int n;
-  int *first, *op, *id; /* [n + 1], [n_ops], [n] */
+  int *first, *op, *id; /* [n + 1], [n_ops or, with `again`, more], [n] */
   double cost;
   int window;
   bool exact; /* the window covered all ops: no cut is better by the costs, where `least` bounds
@@ -99,12 +102,16 @@ typedef struct {
 /* The cheapest cut into groups of up to max_ops ops.  The ops of a group are connected by
  * intermediates; each tensor is read only inside its producer's group or only outside; so groups
  * can run one after the other.  No group has ops more than `window` behind the first op not run
- * yet.  The window is as large as the work allows: less than max_ops, if need be.  Arrays in the
+ * yet.  The window is as large as the work allows: less than max_ops, if need be.  With `again` an
+ * op may be made in several groups, in each of which it is read, and is stored by none of them: one
+ * that is read inside its group is not over, for who reads it and has not run, and neither is one
+ * that such an op of the group reads.  A group has NET_MOST_AGAIN of these at most.  Arrays in the
  * arena.  False: no memory (in d), or the prices aborted. */
 bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p,
                    net_cuts *out, tf_diags *d);
-/* Whether the ops, ascending by topological position, may be a group. */
-bool net_may_group(const tf_workload *wl, const int *ops, int n);
+/* Whether the ops, ascending by topological position, may be a group; again: other groups may make
+ * again what is read inside and outside. */
+bool net_may_group(const tf_workload *wl, const int *ops, int n, bool again);
 
 /* ---- what groups cost (cost/costs.c) -------------------------------------------------------- */
 /* A distinct group: a class of groups that differ only in names. */
@@ -230,6 +237,10 @@ bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals);
 bool net_plan_alone(net_costs *c);
 /* How many groups are planned at once: none beside another where time is shared out among them. */
 int net_at_once(const net_costs *c);
+
+/* cost/benefit.c: fills what fusing gains; trips of the loops around all ops of a mapping. */
+bool net_benefits(net_planning *s);
+int64_t net_slices(const struct tf_tree *t);
 
 /* ---- memory (place.c) ----------------------------------------------------------------------- */
 /* Live in the steps from .. to. */

@@ -9,7 +9,10 @@
  *
  * Sets of ops are enumerated one op longer each; one that no later op can make a group of is left
  * at once, such as two ops that do nothing for each other.  The window is such that states, groups
- * and sets looked at are few. */
+ * and sets looked at are few.
+ *
+ * Where ops may be made again, a group may hold ops that have not run once it is over: those whose
+ * output it reads, and others still have to.  Later groups make them again, or store them. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -28,7 +31,7 @@ static const int windows[WINDOWS] = {32, 24, 16, 12, 8, 4};
 /* A group that may run last. */
 typedef struct edge {
   int from, id;
-  uint64_t ops; /* bit k: the op at position p + k of state `from` */
+  uint64_t ops; /* bit k: the op at position p + k of state `from`, those made again, too */
   double least;
   bool known; /* least is what it costs */
   struct edge *next;
@@ -47,6 +50,7 @@ typedef struct {
   tf_arena *a;
   const tf_workload *wl;
   int max_ops, window;
+  bool again;
   const net_prices *price; /* NULL: edges are only counted */
   tf_diags *d;
   int *place; /* [n_ops] position in the order */
@@ -99,7 +103,7 @@ static int find_state(search *s, int p, uint64_t ahead) {
   return i;
 }
 
-/* The state after the group has run, too. */
+/* The state after these ops have run, too. */
 static int state_after(search *s, int from, uint64_t ops) {
   int p = s->at[from].p;
   uint64_t run = ops | s->at[from].ahead << 1; /* bit k: position p + k */
@@ -114,14 +118,15 @@ typedef struct {
   uint64_t ops;
 } growing;
 
-static bool add_edge(search *s, const growing *g) {
+/* again: ops of it that have not run when it is over. */
+static bool add_edge(search *s, const growing *g, uint64_t again) {
   edge *e = TF_NEW(s->a, edge);
   if (!e) return no_memory(s);
   *e = (edge){.from = g->from, .ops = g->ops};
   if (s->price && !s->price->meet(s->price->ctx, g->op, g->n, &e->id, &e->least))
     return !(s->failed = true);
   if (isinf(e->least)) return true;
-  const int to = state_after(s, g->from, g->ops);
+  const int to = state_after(s, g->from, g->ops & ~again);
   if (to < 0) return false;
   e->next = s->at[to].in;
   s->at[to].in = e;
@@ -183,9 +188,22 @@ static uint64_t may_join(const near_by *v, uint64_t ops, int from, int more) {
   return may;
 }
 
+/* Ops of the set that others have to make again, if `join` joins it: it reads their output, and so
+ * does an op outside that has not run, or one of the set of which the same is true. */
+static uint64_t made_again(const near_by *v, uint64_t ops, uint64_t join) {
+  uint64_t again = 0;
+  for (uint64_t rest = ops; rest;) {
+    const int k = 63 - __builtin_clzll(rest);
+    rest &= ~(UINT64_C(1) << k);
+    const bool outside = v->beyond[k] || (v->readers[k] & v->left & ~(ops | join));
+    if ((v->readers[k] & ops) && (outside || (v->readers[k] & again))) again |= UINT64_C(1) << k;
+  }
+  return again;
+}
+
 /* Whether some ops that can join make a group of the set: they connect it, and what one of it reads
- * of another is read by none that stays outside. */
-static bool may_become(const near_by *v, uint64_t ops, uint64_t join) {
+ * of another is read by none that stays outside, or can be made again. */
+static bool may_become(const search *s, const near_by *v, uint64_t ops, uint64_t join) {
   uint64_t reached = ops & -ops, done = 0;
   while (reached & ~done) {
     const int k = __builtin_ctzll(reached & ~done);
@@ -193,6 +211,7 @@ static bool may_become(const near_by *v, uint64_t ops, uint64_t join) {
     reached |= v->beside[k] & (ops | join);
   }
   if (ops & ~reached) return false;
+  if (s->again) return __builtin_popcountll(made_again(v, ops, join)) <= NET_MOST_AGAIN;
   for (uint64_t rest = ops; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest);
     if ((v->readers[k] & ops) && (v->beyond[k] || (v->readers[k] & ~(ops | join)))) return false;
@@ -203,9 +222,12 @@ static bool may_become(const near_by *v, uint64_t ops, uint64_t join) {
 /* Enumerates the groups that consist of g and later ops, from the one at k on. */
 static bool extend(search *s, const near_by *v, growing *g, int from) {
   if (++s->sets > s->most_sets) return false;
-  if (g->n && net_may_group(s->wl, g->op, g->n) && !add_edge(s, g)) return false;
+  const uint64_t again = s->again ? made_again(v, g->ops, 0) : 0;
+  if (g->n && __builtin_popcountll(again) <= NET_MOST_AGAIN &&
+      net_may_group(s->wl, g->op, g->n, s->again) && !add_edge(s, g, again))
+    return false;
   const uint64_t join = may_join(v, g->ops, from, s->max_ops - g->n);
-  if (g->n && !may_become(v, g->ops, join)) return true;
+  if (g->n && !may_become(s, v, g->ops, join)) return true;
   const int p = s->at[g->from].p;
   for (uint64_t rest = join; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest);
@@ -316,14 +338,15 @@ static bool read_back(search *s, net_cuts *out) {
   if (!least_cost_to(s, last)) return false;
   out->cost = s->at[last].cost;
   out->n = 0;
+  int all = 0;
   for (int i = last; s->at[i].best; i = s->at[i].best->from)
-    out->n++;
+    out->n++, all += __builtin_popcountll(s->at[i].best->ops);
   out->first = TF_ARRAY(s->a, int, (size_t)out->n + 1);
-  out->op = TF_ARRAY(s->a, int, (size_t)n_ops);
+  out->op = TF_ARRAY(s->a, int, (size_t)all);
   out->id = TF_ARRAY(s->a, int, (size_t)out->n);
   if (!out->first || !out->op || !out->id) return no_memory(s);
-  out->first[out->n] = n_ops;
-  int k = out->n, at = n_ops;
+  out->first[out->n] = all;
+  int k = out->n, at = all;
   for (int i = last; s->at[i].best; i = s->at[i].best->from) {
     const edge *e = s->at[i].best;
     for (int bit = 63; bit >= 0; bit--)
@@ -331,7 +354,7 @@ static bool read_back(search *s, net_cuts *out) {
     out->first[--k] = at;
     out->id[k] = e->id;
   }
-  assert(!isfinite(out->cost) || (k == 0 && at == 0)); /* the groups hold every op, once */
+  assert(!isfinite(out->cost) || (k == 0 && at == 0 && (all == n_ops || s->again)));
   return true;
 }
 
@@ -369,7 +392,7 @@ bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_pr
                    net_cuts *out, tf_diags *d) {
   search *s = TF_NEW(a, search);
   if (!s) return tf_out_of_memory_at(d, wl->at);
-  *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .price = p, .d = d};
+  *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .again = p->again, .price = p, .d = d};
   s->place = TF_ARRAY(a, int, (size_t)wl->n_ops);
   s->size = TF_ARRAY(a, int, (size_t)wl->n_ops + 1);
   if (!s->place || !s->size) return no_memory(s);

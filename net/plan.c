@@ -38,6 +38,10 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf
                                                   : "the trip counts do not reach the extents");
   if (ok) g->figures = tf_figures_of(arch, wl, &r);
   if (ok) memcpy(g->bottleneck, r.bottleneck, sizeof g->bottleneck);
+  for (int k = 0; ok && k < wl->n_ops; k++) {
+    g->points += (double)r.ops[k].points;
+    g->recomputed += (double)r.ops[k].recomputed;
+  }
   if (ok && o) expect(g, o, &r);
   tf_model_free(m);
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
@@ -91,7 +95,8 @@ static bool make_group(net_planning *s, int i) {
                            &(net_cutting){.name = name,
                                           .at = c->wl->ops[ops[0]].at,
                                           .splits = net_splits(c->o->target),
-                                          .last = c->last},
+                                          .last = c->last,
+                                          .again = c->o->again},
                            c->d);
   if (!g->group) return false;
   int *like = &s->like[s->cuts.id[i]];
@@ -105,6 +110,8 @@ static bool make_group(net_planning *s, int i) {
   const tf_net_group *same = &s->plan->groups[g->like];
   g->figures = same->figures;
   g->bounds = same->bounds;
+  g->points = same->points;
+  g->recomputed = same->recomputed;
   g->kernel_cycles = same->kernel_cycles;
   g->expected = same->expected;
   memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
@@ -183,6 +190,7 @@ static bool cut(net_planning *s) {
                              .at_once =
                                  net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
                              .reach = net_pace_reach,
+                             .again = c->o->again,
                              .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_pace_begin(&s->costs) || !net_plan_alone(&s->costs)) return false;
@@ -227,7 +235,10 @@ static bool left(net_planning *s) {
          net_left(s->a, c->arch, c->wl, s->plan, c->arch != s->arch, c->d);
 }
 
-static bool sum(net_planning *s) { return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d); }
+/* The plan's sums, and what fusing gains. */
+static bool sum(net_planning *s) {
+  return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d) && net_benefits(s);
+}
 
 /* In the order in which they run. */
 static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum};
@@ -282,5 +293,6 @@ void tf_net_plan_free(tf_net_plan *p) {
     tf_group_free(p->groups[i].group);
   }
   free(p->groups);
+  free(p->benefits);
   free(p);
 }

@@ -37,7 +37,8 @@ typedef struct {
   tf_diags *d;
   tf_arena *a;
   const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere so far */
-  int *of;                /* [n_ops] 1 + its group */
+  const tf_ynode **again; /* [n_ops] where another one does */
+  int *of;                /* [n_ops] 1 + its group, the last */
   bool lost;              /* some group names unknown ops, or none */
   const int *last;        /* as in net_cutting */
   tf_net_plan *plan;
@@ -58,6 +59,12 @@ static int find_op(const reader *r, const tf_ynode *name) {
   return -1;
 }
 
+static bool is_twice(const reader *r, int o, const tf_ynode *name) {
+  tf_fail(r->d, name->at, TF_E_DUP, "op '%.60s' is in two groups", r->wl->ops[o].name);
+  tf_note(r->d, r->named[o]->at, "first named here");
+  return false;
+}
+
 /* The numbers of the ops that a group names; false after an error. */
 static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   bool ok = list->n > 0 || tf_fail(r->d, list->at, TF_E_MISSING, "a group without ops");
@@ -70,11 +77,13 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
     if (o < 0) {
       ok = false;
       r->lost = true;
-    } else if (r->named[o]) {
-      ok = tf_fail(r->d, name->at, TF_E_DUP, "op '%.60s' is in two groups", r->wl->ops[o].name);
-      tf_note(r->d, r->named[o]->at, "first named here");
+    } else if (r->of[o] == group + 1) {
+      ok = is_twice(r, o, name);
     } else {
-      r->named[o] = name;
+      if (!r->named[o])
+        r->named[o] = name;
+      else if (!r->again[o])
+        r->again[o] = name;
       r->of[o] = group + 1;
       if (i < NET_MAX_GROUP) ops[i] = o;
     }
@@ -82,7 +91,51 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   return ok;
 }
 
-/* Checks that what an op reads is produced by its group or an earlier one. */
+static bool has_op(const tf_group *g, int op) {
+  for (int o = 0; o < g->workload->n_ops; o++)
+    if (g->op[o] == op) return true;
+  return false;
+}
+
+/* Where the group of the tensor's maker reads it, so do groups alone that make it, too. */
+static bool kept_inside(const reader *r, const tf_group *g, const tf_tensor *z) {
+  for (int k = 0; k < z->n_consumers; k++)
+    for (int i = 0; i < r->plan->n; i++) {
+      const tf_group *other = r->plan->groups[i].group;
+      const int by = z->consumers[k];
+      if (other == g || !has_op(other, by) || has_op(other, z->producer)) continue;
+      tf_fail(r->d, g->workload->at, TF_E_OUTPUT,
+              "'%.60s' is made in this group and read both inside and outside of it", z->name);
+      tf_note(r->d, r->wl->ops[by].at, "read by op '%.60s' outside", r->wl->ops[by].name);
+      return false;
+    }
+  return true;
+}
+
+/* Checks what is made in several groups: each reads it, and has what it is made of. */
+static bool made_again(reader *r) {
+  bool ok = true;
+  for (int i = 0; i < r->plan->n; i++) {
+    const tf_group *g = r->plan->groups[i].group;
+    for (int o = 0; o < g->workload->n_ops; o++) {
+      const int op = g->op[o], z = g->workload->ops[o].out;
+      if (g->workload->tensors[z].n_consumers > 0)
+        ok = kept_inside(r, g, &r->wl->tensors[g->tensor[z]]) && ok;
+      else if (r->again[op]) /* told once */
+        ok = is_twice(r, op, r->again[op]), r->again[op] = NULL;
+    }
+    for (int t = 0; t < g->workload->n_tensors; t++) {
+      const int maker = r->wl->tensors[g->tensor[t]].producer;
+      if (g->workload->tensors[t].producer < 0 && maker >= 0 && r->of[maker] > i)
+        ok = tf_fail(r->d, g->workload->at, TF_E_ORDER, "reads '%.60s', which a later group makes",
+                     r->wl->tensors[g->tensor[t]].name);
+    }
+  }
+  return ok;
+}
+
+/* Checks that what an op reads is produced by its group or an earlier one; of what is made in
+ * several groups, see above. */
 static bool in_order(const reader *r) {
   bool ok = true;
   for (int o = 0; o < r->wl->n_ops; o++) {
@@ -90,7 +143,9 @@ static bool in_order(const reader *r) {
     const tf_tensor *late = NULL;
     for (int k = 0; k < op->n_reads && !late; k++) {
       const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
-      if (z->producer >= 0 && r->of[z->producer] > r->of[o]) late = z;
+      if (z->producer >= 0 && !r->again[z->producer] && !r->again[o] &&
+          r->of[z->producer] > r->of[o])
+        late = z;
     }
     if (late)
       ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER,
@@ -199,7 +254,8 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
                     &(net_cutting){.name = name,
                                    .at = v[G_OPS]->at,
                                    .splits = net_splits(*r->plan->target ? r->plan->target : NULL),
-                                   .last = r->last},
+                                   .last = r->last,
+                                   .again = true},
                     r->d);
   const bool chosen = take_choices(r, g, v[G_CHOOSE]);
   if (!g->group || !take_mapping(r, g, v[G_MAPPING]) || !chosen) return false;
@@ -273,16 +329,18 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   if (!v[P_GROUPS]) return false;
   const size_t n = v[P_GROUPS]->n;
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
+  r->again = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
   r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
   const int *last;
-  if (!r->named || !r->of || !r->plan->groups ||
+  if (!r->named || !r->again || !r->of || !r->plan->groups ||
       !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &last))
     return no_memory(r);
   r->last = last;
   for (r->plan->n = 0; r->plan->n < (int)n; r->plan->n++)
     ok = read_group(r, v[P_GROUPS]->items[r->plan->n], r->plan->n) && ok;
   ok = !r->lost && all_named(r, v[P_GROUPS]->at) && in_order(r) && ok;
+  ok = ok && made_again(r);
   return ok && net_sum(r->arch, r->wl, r->plan, r->d);
 }
 

@@ -22,6 +22,7 @@ typedef struct {
   cli_looking look;
   cli_page page;
   int64_t max_ops;
+  bool recompute;
   const char *out, *target, *isa, *dtype, *report, *tuned, *explorer, *node_data;
 } plan_options;
 static const cli_slot slots[] = {
@@ -31,6 +32,7 @@ static const cli_slot slots[] = {
     CLI_AT(plan_options, THREADS, look.threads),
     CLI_AT(plan_options, EVALS, look.evals),
     CLI_AT(plan_options, MAX_OPS, max_ops),
+    CLI_AT(plan_options, RECOMPUTE, recompute),
     CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
     CLI_AT_SAYS(plan_options, OUT, out, "write the plan there (-o, too)"),
     CLI_AT(plan_options, REPORT, report),
@@ -88,6 +90,7 @@ static tf_net_plan *find_plan(const plan_options *o, const tf_spec *s, tf_diags 
                             .known = o->tuned ? measured : NULL,
                             .known_ctx = &store,
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
+                            .again = o->recompute,
                             .budget = {.max_evals = o->look.evals,
                                        .time_limit = o->look.time_limit,
                                        .threads = o->look.threads,

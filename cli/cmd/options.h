@@ -108,6 +108,7 @@
   X(DATA, "--data", "DIR", WORD, "read inputs from DIR/TENSOR.f64, raw doubles, and write outputs there; else random") \
   X(TIMING, "--timing", NULL, FLAG, "count cycles and words alone: no values, and of faults only deadlocks") \
   X(MAX_OPS, "--max-ops", "N", EVALS, "of a group, at most; 8 if not given, 32 at the most") \
+  X(RECOMPUTE, "--recompute", NULL, FLAG, "ops may be computed again in other groups, where that costs less than what passes between these") \
   X(PAPER, "--paper", NULL, FLAG, "count the mappings as the thesis does in its table 5.3")
 /* clang-format on */
 typedef enum {

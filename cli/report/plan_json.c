@@ -44,6 +44,18 @@ static void set_expected(json_t *out, double cycles, double clock_hz) {
   if (cycles > 0) json_object_set_new(out, "expected_seconds", cli_json_real(cycles / clock_hz));
 }
 
+/* Ops that other groups make, too. */
+static void set_again(json_t *out, const cli_plan *p, const tf_net_group *g) {
+  json_t *again = json_array();
+  for (int o = 0; o < g->group->workload->n_ops; o++)
+    if (cli_plan_makers(p->plan, g->group->op[o]) > 1)
+      json_array_append_new(again, json_string(g->group->workload->ops[o].name));
+  if (json_array_size(again))
+    json_object_set_new(out, "again", again);
+  else
+    json_decref(again);
+}
+
 static json_t *group_of(const cli_plan *p, int i) {
   const tf_net_group *g = &p->plan->groups[i];
   const tf_workload *wl = g->group->workload;
@@ -60,6 +72,9 @@ static json_t *group_of(const cli_plan *p, int i) {
   if (g->expected.unsure) json_object_set_new(out, "unsure", json_string(g->expected.unsure));
   json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
   json_object_set_new(out, "bounds", bounds_of(&g->bounds));
+  json_object_set_new(out, "points", cli_json_real(g->points));
+  json_object_set_new(out, "recomputed", cli_json_real(g->recomputed));
+  set_again(out, p, g);
   set_choices(out, &g->choices);
   char *mapping = tf_tree_text(g->tree);
   json_object_set_new(out, "mapping", json_string(mapping));
@@ -77,6 +92,28 @@ static json_t *search_of(const cli_plan *p) {
                    "exact", q->exact, "window", q->window, "groups_met", (json_int_t)q->candidates,
                    "groups_mapped", (json_int_t)q->evaluated, "evaluations", (json_int_t)q->evals,
                    "stopped_by", tf_stop_key(q->stopped_by));
+}
+
+/* Keys that are infinite are left out. */
+static json_t *benefit_of(const tf_net_benefit *b) {
+  json_t *out = json_pack("{s:i, s:i, s:o, s:o, s:o}", "first", b->first, "second", b->second,
+                          "words", cli_json_real(b->words), "cycles", cli_json_real(b->cycles),
+                          "apart", cli_json_real(b->apart));
+  if (isfinite(b->fused)) {
+    json_object_set_new(out, "fused", cli_json_real(b->fused));
+    json_object_set_new(out, "benefit", cli_json_real(b->apart - b->fused));
+    json_object_set_new(out, "at_least", json_boolean(b->at_least));
+  }
+  if (b->slices) json_object_set_new(out, "slices", json_integer(b->slices));
+  if (*b->why) json_object_set_new(out, "why", json_string(b->why));
+  return out;
+}
+
+static json_t *benefits_of(const tf_net_plan *p) {
+  json_t *all = json_array();
+  for (int i = 0; i < p->n_benefits; i++)
+    json_array_append_new(all, benefit_of(&p->benefits[i]));
+  return all;
 }
 
 static json_t *arena_of(const cli_plan *p) {
@@ -102,6 +139,7 @@ void cli_plan_json(const cli_plan *p, cli_text *out) {
     json_array_append_new(groups, group_of(p, i));
   json_object_set_new(root, "groups", groups);
   json_object_set_new(root, "arena", arena_of(p));
+  if (!p->given) json_object_set_new(root, "benefits", benefits_of(p->plan));
   if (!p->given) json_object_set_new(root, "search", search_of(p));
   cli_put_json(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15), out);
 }

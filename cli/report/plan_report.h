@@ -14,6 +14,8 @@ typedef struct {
   bool tuned;           /* mappings come from a store of measurements, where it has them */
 } cli_plan;
 
+/* Groups that compute the op. */
+int cli_plan_makers(const tf_net_plan *p, int op);
 void cli_plan_text(const cli_plan *p, cli_text *out);
 void cli_plan_json(const cli_plan *p, cli_text *out);
 void cli_plan_csv(const cli_plan *p, cli_text *out);

@@ -134,10 +134,112 @@ static void put_totals(const cli_plan *p, cli_text *out) {
   cli_printf(out, ".\n");
 }
 
+/* ---- what is computed more than once -------------------------------------------------------- */
+static bool makes(const tf_net_plan *p, int i, int op) {
+  for (int o = 0; o < p->groups[i].group->workload->n_ops; o++)
+    if (p->groups[i].group->op[o] == op) return true;
+  return false;
+}
+
+int cli_plan_makers(const tf_net_plan *p, int op) {
+  int n = 0;
+  for (int i = 0; i < p->n; i++)
+    n += makes(p, i, op);
+  return n;
+}
+
+/* Ops of several groups, and windows that overlap within one. */
+static void put_again(const cli_plan *p, cli_text *out) {
+  const tf_net_plan *q = p->plan;
+  const tf_workload *wl = p->spec->workload;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const int n = cli_plan_makers(q, o);
+    int said = 0;
+    if (n < 2) continue;
+    cli_printf(out, "Op %s is computed again rather than stored, by groups", wl->ops[o].name);
+    for (int i = 0; i < q->n; i++)
+      if (makes(q, i, o)) cli_printf(out, "%s %d", said++ ? "," : "", i + 1);
+    cli_printf(out, ".\n");
+  }
+  for (int i = 0; i < q->n; i++)
+    if (q->groups[i].like == i && q->groups[i].recomputed > 0)
+      cli_printf(out, "Of the points of group %d %s are computed again, as windows overlap.\n",
+                 i + 1, cli_percent(q->groups[i].recomputed, q->groups[i].points).s);
+}
+
+/* ---- what fusing gains ---------------------------------------------------------------------- */
+enum { BENEFITS_SHOWN = 24 };
+
+static cli_figure value_of(const cli_plan *p, double v) {
+  if (isinf(v)) return (cli_figure){"-"};
+  return p->plan->objective == TF_ENERGY ? cli_si(v * 1e-12, "J") : cli_real(v);
+}
+
+/* Whether they are of groups like those of one before, with the same that passes. */
+static bool same_benefit(const tf_net_plan *p, const tf_net_benefit *a, const tf_net_benefit *b) {
+  return p->groups[a->first].like == p->groups[b->first].like &&
+         p->groups[a->second].like == p->groups[b->second].like &&
+         (a->first == a->second) == (b->first == b->second) && a->words == b->words &&
+         a->fused == b->fused && *a->why == *b->why;
+}
+
+static void put_benefit(const cli_plan *p, const tf_net_benefit *b, int runs, cli_table *t) {
+  const double gain = b->apart - b->fused;
+  if (b->first == b->second)
+    cli_cell(t, "in %d", b->first + 1);
+  else
+    cli_cell(t, "%d + %d", b->first + 1, b->second + 1);
+  cli_cell(t, "%d", runs);
+  cli_cell(t, "%s", cli_real(b->words).s);
+  cli_cell(t, "%s", cli_real(b->cycles).s);
+  cli_cell(t, "%s", value_of(p, b->apart).s);
+  cli_cell(t, "%s%s", b->at_least && isfinite(b->fused) ? ">= " : "", value_of(p, b->fused).s);
+  if (b->slices)
+    cli_cell(t, "%s", cli_count(b->slices).s);
+  else
+    cli_cell(t, "-");
+  cli_cell(t, "%s%s%s", b->at_least && isfinite(gain) ? "<= " : "",
+           isfinite(gain) && gain < 0 ? "-" : "", value_of(p, fabs(gain)).s);
+  cli_cell(t, "%s", b->why);
+}
+
+static void put_benefits(const cli_plan *p, cli_text *out) {
+  static const char *const heads[] = {"fused",  "runs",   "words",   "cycles", "apart",
+                                      "in one", "slices", "benefit", ""};
+  const tf_net_plan *q = p->plan;
+  int shown = 0, left = 0;
+  cli_table t = {.align = "lrrrrrrrl"};
+  if (!q->n_benefits) return;
+  cli_printf(out, "\nWhat fusing gains (benefit: %s apart less those in one group):\n\n",
+             q->objective == TF_ENERGY    ? "joules"
+             : q->objective == TF_TRAFFIC ? "words"
+                                          : "cycles");
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    cli_cell(&t, "%s", heads[i]);
+  for (int i = 0; i < q->n_benefits; i++) {
+    int runs = 1;
+    bool again = false;
+    for (int k = 0; k < q->n_benefits && !again; k++) {
+      if (k == i || !same_benefit(q, &q->benefits[i], &q->benefits[k])) continue;
+      again = k < i;
+      runs++;
+    }
+    if (again) continue;
+    if (shown == BENEFITS_SHOWN)
+      left++;
+    else
+      put_benefit(p, &q->benefits[i], runs, &t), shown++;
+  }
+  cli_table_end(&t, out);
+  if (left) cli_printf(out, "and %d more (--json)\n", left);
+}
+
 void cli_plan_text(const cli_plan *p, cli_text *out) {
   put_title(p, out);
   cli_printf(out, "\n");
   put_groups(p, out);
   cli_printf(out, "\n");
   put_totals(p, out);
+  put_again(p, out);
+  put_benefits(p, out);
 }

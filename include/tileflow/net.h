@@ -49,9 +49,10 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  const char *isa;    /* instruction set of the kernels that the plan is for: each group gets the
-                         mapping whose kernel    is estimated fastest, as in tf_planner_run; NULL, and
-                         no    target: the mapping of least cost by the    model */
+  bool again;      /* an op may be made in several groups, which read it, instead of being stored */
+  const char *isa; /* instruction set of the kernels that the plan is for: each group gets the
+                      mapping whose kernel    is estimated fastest, as in tf_planner_run; NULL, and
+                      no    target: the mapping of least cost by the    model */
   const char *target; /* of these kernels, one that can TF_EMIT_NETWORKS; NULL: cpu */
   const char *dtype;  /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its
@@ -70,11 +71,14 @@ typedef struct {
   tf_group *group;
   int like; /* the first group of the plan with equal key, mapping and choices; its own number if
                none is */
-  tf_tree *tree;        /* the mapping, of the group's workload */
-  tf_choices choices;   /* made for the generator of its kernel */
-  tf_figures figures;   /* of that mapping, `held_words` included */
-  tf_bounds bounds;     /* lower bounds for any mapping of the group */
-  char bottleneck[64];  /* as in tf_result */
+  tf_tree *tree;       /* the mapping, of the group's workload */
+  tf_choices choices;  /* made for the generator of its kernel */
+  tf_figures figures;  /* of that mapping, `held_words` included */
+  tf_bounds bounds;    /* lower bounds for any mapping of the group */
+  char bottleneck[64]; /* as in tf_result */
+  double points; /* computed, and how many of these beyond one production of what its ops make,
+                    as windows overlap */
+  double recomputed;
   double kernel_cycles; /* of its kernel, with calls, packing and layouts, without memories; 0: no
                            kernel was planned */
   /* With a kernel: the mapping's by the model, but words that earlier groups of the same call read
@@ -87,6 +91,20 @@ typedef struct {
   tf_expected expected;
   double expected_cycles;
 } tf_net_group;
+
+/* What fusing gains: `apart` - `fused`, in the plan's objective, as the search for the cut found
+ * them (of groups of the plan, the longer search).  Of two groups, of which the second reads what
+ * the first makes; or, where both are one, of the ops of this group, each alone. */
+typedef struct {
+  int first, second;
+  double words;        /* between them, written and read in the outermost memory */
+  double cycles;       /* these take there */
+  double apart, fused; /* fused INFINITY: see why */
+  bool at_least;       /* no mapping of one group was looked for, and fused is what it may cost at
+                          least, or is expected to */
+  int64_t slices;      /* trips of the loops around all its ops; 0: no mapping */
+  char why[160];       /* what forbids one group; "": nothing */
+} tf_net_benefit;
 
 /* A plan: groups run one after the other; tensors that pass between them lie in the outermost
  * memory. */
@@ -112,6 +130,8 @@ typedef struct {
   int64_t evaluated;      /* those of them that were mapped */
   tf_stop stopped_by;     /* EXHAUSTED; TIME: some search was skipped or cut short */
   double expected_cycles; /* sum over the groups; 0: not said */
+  int n_benefits;         /* none of a plan that was read */
+  tf_net_benefit *benefits;
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d; NULL without errors if the

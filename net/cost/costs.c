@@ -6,8 +6,8 @@
 
 #include "model/demand/demand.h"
 #include "net/net.h"
+#include "planner/planner.h"
 #include "search/common/objective.h"
-#include "tileflow/planner.h"
 #include "tileflow/solve.h"
 #include "tileflow/tree.h"
 
@@ -83,9 +83,13 @@ static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
   return ok;
 }
 
-/* A mapping better than that of formulas, if such a one is worth a search. */
+/* A mapping better than that of formulas, if such a one is worth a search.  Formulas count what two
+ * windows share as read twice, which slabs read once. */
 static bool refine(net_costs *c, net_cost *x) {
   const bool several = x->group->workload->n_ops > 1;
+  const bool shares = several && c->o->objective == TF_TRAFFIC && x->value > x->least &&
+                      x->value <= FAR * x->least && plan_reads_beyond(x->group->workload);
+  if (shares && !net_is_late(c) && !by_template(c, x, SHORT_SEARCH)) return false;
   if (x->value <= NEAR * x->least || (x->tree && net_is_late(c))) return true;
   if (several && x->value > FAR * x->least) return by_template(c, x, SHORT_SEARCH);
   return by_search(c, x, NULL, SHORT_SEARCH, c->d);

@@ -54,9 +54,12 @@ static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
 bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) {
   tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
   if (!d) return tf_out_of_memory(c->d);
-  tf_group *g = net_group_cut(
-      c->wl, ops, n,
-      &(net_cutting){.name = "group", .splits = net_splits(c->o->target), .last = c->last}, d);
+  tf_group *g = net_group_cut(c->wl, ops, n,
+                              &(net_cutting){.name = "group",
+                                             .splits = net_splits(c->o->target),
+                                             .last = c->last,
+                                             .again = c->o->again},
+                              d);
   tf_diags_free(d);
   *least = INFINITY;
   if (!g) return true;
