@@ -15,9 +15,10 @@ typedef struct {
  * registers, and reads the input from a tile, whose rows are pixels. */
 typedef struct {
   cu_depthwise of;
-  int tile; /* the buffer that has the input */
-  int to;   /* that of halves to which sums go; -1: the op's own */
-  bool cut; /* the pixels that lanes have are some of the tile's: the last may have fewer */
+  int tile;   /* the buffer that has the input */
+  int to;     /* that of halves to which sums go; -1: the op's own */
+  bool cut;   /* the pixels that lanes have are some of the tile's: the last may have fewer */
+  bool pairs; /* the channels of each lane begin with an even one, and are two */
 } cu_window_nest;
 
 typedef struct {

@@ -73,9 +73,8 @@ static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_ran
 static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5},
                     gather_element = 2.65, gather_piece = 22, rows_begin = 15, rows_piece = 0.8,
                     swizzled_piece = 16;
-/* Bytes that memory delivers at a time, and those that a warp's read of elements keeps the port of
- * its multiprocessor busy for. */
-enum { SECTOR_BYTES = 32, READ_BYTES = 4 };
+/* Bytes that a warp's read of elements keeps the port of its multiprocessor busy for. */
+enum { READ_BYTES = 4 };
 /* Of the shorter of what units and ports are busy with, what is not beside the longer (fitted so,
  * too). */
 static const double both_share = 0.5;
@@ -90,6 +89,7 @@ typedef struct {
   double times;          /* how often control comes by in a block */
   double last;           /* and in the last step of the loop around */
   double lanes;          /* threads that have a step of the loops around */
+  double row_warps;      /* warps of these, where loops are warps' and lanes' */
   bool groups;           /* it is of warpgroups */
   bool *same;            /* [n_buffers] tiles of which each block of a cluster brings half */
   bool each;             /* a lane has points of its own; else a warp's lanes share each sum */
@@ -111,6 +111,7 @@ typedef struct {
   double share;      /* of the block's warps, who do it */
   bool few;          /* some of it is of few warps, who have nobody beside them */
   double multiplied; /* of these, those of tensor cores */
+  double summed;     /* and multiply-adds of depthwise convolutions */
   int loops;         /* with products in their steps, so far */
   cu_step step;      /* of the one with most products among the innermost */
   double steps,
@@ -297,7 +298,12 @@ static double of_fragments(const block *b, const ir_stmt *s, double plain) {
 /* Sums of a depthwise convolution, in registers; loads of weights go side by side. */
 static void of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
-  b->issued += b->times * each.issued, b->plain += b->times * each.issued * b->lanes / b->mp->plain;
+  const double share = b->share;
+  b->issued += b->times * each.issued, b->summed += b->times * each.summed;
+  b->plain += b->times * each.plain * b->lanes / b->mp->plain;
+  b->share *= b->row_warps / CU_WARPS;
+  slots(b, b->times * each.issued);
+  b->share = share;
   b->shared += b->times * each.read * READ_BYTES * b->lanes / b->mp->banks;
   b->waits += b->times * b->mp->latency;
 }
@@ -371,10 +377,15 @@ static void put_together(block *b, const ir_stmt *s) {
 
 /* A tile by so many pieces of 16 bytes a thread; of warpgroups another one brings it. */
 static void tile(block *b, const ir_buffer *to, double pieces) {
+  enum { OF_WINDOW = 35, PIECE = 60 }; /* 34 depthwise convolutions, bench/cuda/depthwise.py */
   if (!cu_is_matrix(to)) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
-  if (!b->groups)
+  if (cu_stack(to) && cu_is_plain(to)) { /* some threads have one piece more than others */
+    slots(b, b->times * (OF_WINDOW + PIECE * pieces));
+    b->slots += b->times * PIECE * (ceil(pieces) - pieces);
+  } else if (!b->groups) {
     slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
+  }
 }
 
 /* What pieces of rows cost more that do not begin on 16 bytes; those that are not words come by
@@ -416,21 +427,9 @@ static void rows_together(block *b, const ir_stmt *s) {
   misaligned(b, s, pieces);
 }
 
-/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of
- * elements of which neighbouring threads read none that are neighbours, what comes with each. */
-static double delivered(const block *b, const ir_stmt *s) {
-  const ir_buffer *to = &b->p->buffers[s->copy.to], *from = &b->p->buffers[s->copy.from];
-  const double bytes = ir_bytes(from->type) * cu_distinct(b->p, s);
-  const ir_stack *rows = cu_stack(to);
-  const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
-  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
-  return bytes * fmin((double)cu_dense_step(b->p, from, rows->at[rows->n - 1]),
-                      SECTOR_BYTES / ir_bytes(from->type));
-}
-
 static void cost_of_copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double copied = (double)cu_copied(b->p, s), bytes = delivered(b, s),
+  const double copied = (double)cu_copied(b->p, s), bytes = cu_delivered(b->p, s),
                pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
@@ -454,11 +453,12 @@ static void body(block *b, const ir_body *list, bool region);
 /* Of a loop that was gone through: what a step is of the one with most products among the
  * innermost. */
 static void step(block *b, const block *before) {
-  const double products = (b->multiplied - before->multiplied) / b->times;
-  if (products <= 0) return;
+  const double products = (b->multiplied - before->multiplied) / b->times,
+               sums = (b->summed - before->summed) / b->times;
+  if (products + sums <= 0) return;
   slots(b, b->times * (b->groups ? ring_step : loop_step));
-  if (b->loops++ == before->loops && products > b->step.multiplied)
-    b->step = (cu_step){.multiplied = products, .issued = (b->slots - before->slots) / b->times};
+  if (b->loops++ == before->loops && products + sums > b->step.multiplied + b->step.summed)
+    b->step = (cu_step){(b->slots - before->slots) / b->times, products, sums};
 }
 
 static void loop(block *b, const ir_stmt *s, bool region) {
@@ -475,6 +475,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
     b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
+  if (s->loop.map == IR_WARP) b->row_warps *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
@@ -483,6 +484,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   b->times = before.times;
   b->last = before.last;
   b->lanes = before.lanes;
+  b->row_warps = before.row_warps;
   b->each = before.each;
   b->warps = before.warps;
   b->around = before.around;
@@ -602,14 +604,14 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 
 /* Adds up what a block does. */
 static void walk(block *b, const ir_stmt *s, bool fullest) {
-  b->times = b->last = b->lanes = 1;
+  b->times = b->last = b->lanes = b->row_warps = 1;
   b->each = true;
   b->warps = b->mask = b->around = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
-  b->slots = b->all_slots = b->multiplied = 0;
+  b->slots = b->all_slots = b->multiplied = b->summed = 0;
   b->share = 1;
   b->few = false;
   b->loops = 0;
@@ -765,9 +767,9 @@ cu_step cu_step_of(const ir_program *p, const ir_stmt *part) {
   block b = block_of(p);
   open_part(&b, part);
   walk(&b, part, false);
-  if (b.step.multiplied > 0) return b.step;
-  return (cu_step){.issued = b.slots + (b.groups ? ring_step + group_block : block_step),
-                   .multiplied = b.multiplied};
+  if (b.step.multiplied + b.step.summed > 0) return b.step;
+  const double once = b.groups ? ring_step + group_block : block_step;
+  return (cu_step){b.slots + (b.summed > 0 ? loop_step : once), b.multiplied, b.summed};
 }
 
 tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {

@@ -192,10 +192,10 @@ bool cu_is_multiplied(const ir_program *p, const tf_op *op);
  * read from global memory one by one, and to test whether they are padding: of a depthwise 3 x 3 of
  * 144 channels on sm_90a, 16 in all without and 19 with padding, in float32 17 (nvcc 13.0). */
 double cu_places_of(const ir_program *p, const ir_stmt *s);
-/* What a thread of such a nest (cu_note.window) does: instructions, and words that it reads of
- * shared memory. */
+/* What a thread of such a nest (cu_note.window) does: instructions, and of these its sums and all
+ * that plain units do; words that it reads of shared memory. */
 typedef struct {
-  double issued, read;
+  double issued, summed, plain, read;
 } cu_window_work;
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s);
 /* How long a piece of the output's k-th dim is that a block works on at a time. */
@@ -289,6 +289,9 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
  * all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
 double cu_distinct(const ir_program *p, const ir_stmt *s);
+/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of
+ * elements of which neighbouring threads read none that are neighbours, what comes with each. */
+double cu_delivered(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if nothing is needed of steps in
@@ -327,9 +330,10 @@ double cu_pipe_all(const cu_pipe *p);
 /* cost.c: that of a part of the program. */
 cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);
 /* Instructions that a warp of it issues in a step of its innermost loop with most products, and
- * those of tensor cores among them; in all of a block where no loop has any. */
+ * those of tensor cores and multiply-adds of depthwise convolutions among them; in all of a block
+ * where no loop has any. */
 typedef struct {
-  double issued, multiplied;
+  double issued, multiplied, summed;
 } cu_step;
 cu_step cu_step_of(const ir_program *p, const ir_stmt *part);
 /* Multiply-adds a cycle of one multiprocessor in the program's type: the fastest unit's, of twice
