@@ -143,7 +143,7 @@ double cu_places_of(const ir_program *p, const ir_stmt *s) {
 }
 
 /* Sums, of which each tap of the window is read once for all of them that have it; weights, two
- * halves of each; what leaves: fitted to 34 kernels of nvcc 13.0 (bench/cuda/depthwise.py). */
+ * halves of each; what leaves: fitted to 34 kernels (bench/cuda/depthwise.py). */
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
   enum { BEGIN = 50, WEIGHTS = 8, LEAVE = 5, RAGGED = 9, PLAIN = 3 };
   const double pair = 4.3; /* read, widened, and where it stands */
