@@ -15,9 +15,10 @@ typedef struct {
  * registers; the input is a tile in shared memory, whose rows are pixels. */
 typedef struct {
   cu_depthwise of;
-  int tile; /* the buffer with the input's tile */
-  int to;   /* the buffer, of 16-bit floats, that receives the sums; -1: the op's own */
-  bool cut; /* the lanes' pixels are a part of the tile's: the last part may be shorter */
+  int tile;   /* the buffer with the input's tile */
+  int to;     /* the buffer, of 16-bit floats, that receives the sums; -1: the op's own */
+  bool cut;   /* the lanes' pixels are a part of the tile's: the last part may be shorter */
+  bool pairs; /* each lane has two channels, the first of them even */
 } cu_window_nest;
 
 typedef struct {

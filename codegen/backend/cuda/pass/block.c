@@ -141,6 +141,17 @@ double cu_distinct(const ir_program *p, const ir_stmt *s) {
   return fmin(words, (double)cu_copied(p, s));
 }
 
+double cu_delivered(const ir_program *p, const ir_stmt *s) {
+  enum { SECTOR_BYTES = 32 }; /* that memory delivers at a time */
+  const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
+  const double bytes = ir_bytes(from->type) * cu_distinct(p, s);
+  const ir_stack *rows = cu_stack(to);
+  const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
+  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
+  return bytes * fmin((double)cu_dense_step(p, from, rows->at[rows->n - 1]),
+                      SECTOR_BYTES / ir_bytes(from->type));
+}
+
 /* Values in the first step of all loops, and in the last. */
 typedef struct {
   const ir_program *p;

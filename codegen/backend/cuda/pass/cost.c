@@ -68,9 +68,8 @@ static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_ran
 static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5},
                     gather_element = 2.65, gather_piece = 22, rows_begin = 15, rows_piece = 0.8,
                     swizzled_piece = 16;
-/* Bytes of a memory transaction; and bytes for which a warp's read of single elements occupies the
- * multiprocessor's port. */
-enum { SECTOR_BYTES = 32, READ_BYTES = 4 };
+/* Bytes for which a warp's read of single elements occupies the multiprocessor's port. */
+enum { READ_BYTES = 4 };
 /* The share of the shorter of units' and ports' cycles that does not overlap with the longer. */
 static const double both_share = 0.5;
 /* Copies of a part that are distinguished; later ones are taken to share no tiles between
@@ -85,6 +84,7 @@ typedef struct {
   double times;          /* how often the statement runs in a block */
   double last;           /* and of these in the last step of the surrounding loop */
   double lanes;          /* threads with a step of the surrounding loops */
+  double row_warps;      /* warps of these, where loops are over warps and lanes */
   bool groups;           /* the part has warpgroups */
   bool *same;            /* [n_buffers] tiles of which each block of a cluster fetches half */
   bool each;             /* each lane has points of its own; else a warp's lanes share each sum */
@@ -106,6 +106,7 @@ typedef struct {
   double share;      /* the share of the block's warps that run the statement */
   bool few;          /* some work is for few warps, with no others to hide latencies */
   double multiplied; /* of the instructions, those of tensor cores */
+  double summed;     /* and multiply-adds of depthwise convolutions */
   int loops;         /* loops with products seen so far */
   cu_step step;      /* of the innermost loop with most products */
   double steps,
@@ -295,7 +296,12 @@ static double of_fragments(const block *b, const ir_stmt *s, double plain) {
 /* Sums of a depthwise convolution, in registers; loads of weights overlap. */
 static void of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
-  b->issued += b->times * each.issued, b->plain += b->times * each.issued * b->lanes / b->mp->plain;
+  const double share = b->share;
+  b->issued += b->times * each.issued, b->summed += b->times * each.summed;
+  b->plain += b->times * each.plain * b->lanes / b->mp->plain;
+  b->share *= b->row_warps / CU_WARPS;
+  slots(b, b->times * each.issued);
+  b->share = share;
   b->shared += b->times * each.read * READ_BYTES * b->lanes / b->mp->banks;
   b->waits += b->times * b->mp->latency;
 }
@@ -370,10 +376,15 @@ static void put_together(block *b, const ir_stmt *s) {
 /* A tile copied in so many pieces of 16 bytes for each thread; of warpgroups another warpgroup
  * copies it. */
 static void tile(block *b, const ir_buffer *to, double pieces) {
+  enum { OF_WINDOW = 35, PIECE = 60 }; /* 34 depthwise convolutions, bench/cuda/depthwise.py */
   if (!cu_is_matrix(to)) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
-  if (!b->groups)
+  if (cu_stack(to) && cu_is_plain(to)) { /* some threads have one piece more than others */
+    slots(b, b->times * (OF_WINDOW + PIECE * pieces));
+    b->slots += b->times * PIECE * (ceil(pieces) - pieces);
+  } else if (!b->groups) {
     slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
+  }
 }
 
 /* Extra cost of pieces of rows that do not begin at multiples of 16 bytes; those that are not
@@ -413,21 +424,9 @@ static void rows_together(block *b, const ir_stmt *s) {
   misaligned(b, s, pieces);
 }
 
-/* Bytes that a copy requests from L2: each element of a window once, as repeated reads hit a nearer
- * cache; whole sectors for elements without neighbours in neighbouring threads. */
-static double delivered(const block *b, const ir_stmt *s) {
-  const ir_buffer *to = &b->p->buffers[s->copy.to], *from = &b->p->buffers[s->copy.from];
-  const double bytes = ir_bytes(from->type) * cu_distinct(b->p, s);
-  const ir_stack *rows = cu_stack(to);
-  const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
-  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
-  return bytes * fmin((double)cu_dense_step(b->p, from, rows->at[rows->n - 1]),
-                      SECTOR_BYTES / ir_bytes(from->type));
-}
-
 static void cost_of_copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const double copied = (double)cu_copied(b->p, s), bytes = delivered(b, s),
+  const double copied = (double)cu_copied(b->p, s), bytes = cu_delivered(b->p, s),
                pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
   b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
@@ -450,11 +449,12 @@ static void body(block *b, const ir_body *list, bool region);
 
 /* After a loop: keeps the step of the innermost loop with most products. */
 static void step(block *b, const block *before) {
-  const double products = (b->multiplied - before->multiplied) / b->times;
-  if (products <= 0) return;
+  const double products = (b->multiplied - before->multiplied) / b->times,
+               sums = (b->summed - before->summed) / b->times;
+  if (products + sums <= 0) return;
   slots(b, b->times * (b->groups ? ring_step : loop_step));
-  if (b->loops++ == before->loops && products > b->step.multiplied)
-    b->step = (cu_step){.multiplied = products, .issued = (b->slots - before->slots) / b->times};
+  if (b->loops++ == before->loops && products + sums > b->step.multiplied + b->step.summed)
+    b->step = (cu_step){(b->slots - before->slots) / b->times, products, sums};
 }
 
 static void loop(block *b, const ir_stmt *s, bool region) {
@@ -471,6 +471,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
     b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
+  if (s->loop.map == IR_WARP) b->row_warps *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
   if (thread) b->each = s->loop.map == IR_LANE;
   body(b, &s->body, here);
@@ -479,6 +480,7 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   b->times = before.times;
   b->last = before.last;
   b->lanes = before.lanes;
+  b->row_warps = before.row_warps;
   b->each = before.each;
   b->warps = before.warps;
   b->around = before.around;
@@ -596,14 +598,14 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 
 /* Adds up the work of a block. */
 static void walk(block *b, const ir_stmt *s, bool fullest) {
-  b->times = b->last = b->lanes = 1;
+  b->times = b->last = b->lanes = b->row_warps = 1;
   b->each = true;
   b->warps = b->mask = b->around = NULL;
   b->fullest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
-  b->slots = b->all_slots = b->multiplied = 0;
+  b->slots = b->all_slots = b->multiplied = b->summed = 0;
   b->share = 1;
   b->few = false;
   b->loops = 0;
@@ -759,9 +761,9 @@ cu_step cu_step_of(const ir_program *p, const ir_stmt *part) {
   block b = block_of(p);
   open_part(&b, part);
   walk(&b, part, false);
-  if (b.step.multiplied > 0) return b.step;
-  return (cu_step){.issued = b.slots + (b.groups ? ring_step + group_block : block_step),
-                   .multiplied = b.multiplied};
+  if (b.step.multiplied + b.step.summed > 0) return b.step;
+  const double once = b.groups ? ring_step + group_block : block_step;
+  return (cu_step){b.slots + (b.summed > 0 ? loop_step : once), b.multiplied, b.summed};
 }
 
 tf_times cu_times_of(const ir_program *p, const ir_stmt *s) {

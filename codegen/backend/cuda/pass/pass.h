@@ -186,10 +186,10 @@ bool cu_is_multiplied(const ir_program *p, const tf_op *op);
 /* Instructions of a point, beyond `multiprocessor.point`, for positions of a window that are read
  * one by one from global memory, and to test them for padding. */
 double cu_places_of(const ir_program *p, const ir_stmt *s);
-/* Work of a thread of such a nest (cu_note.window): instructions, and words read from shared
- * memory. */
+/* Work of a thread of such a nest (cu_note.window): instructions, of these its sums and all that
+ * plain units do, and words read from shared memory. */
 typedef struct {
-  double issued, read;
+  double issued, summed, plain, read;
 } cu_window_work;
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s);
 /* The piece of the output's k-th dim that a block works on at a time. */
@@ -283,6 +283,9 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
  * most; of other copies INFINITY. share: the share of each buffer that such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
 double cu_distinct(const ir_program *p, const ir_stmt *s);
+/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of
+ * elements of which neighbouring threads read none that are neighbours, what comes with each. */
+double cu_delivered(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
 /* skip.c: the statement that masks the scores of a loop over keys, if steps in which it leaves none
@@ -320,10 +323,11 @@ double cu_pipe_each(const cu_pipe *p);
 double cu_pipe_all(const cu_pipe *p);
 /* cost.c: the pipe of a part of the program. */
 cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);
-/* Instructions of a warp in a step of the innermost loop with most products, and those of tensor
- * cores among them; without such a loop, in the whole block. */
+/* Instructions of a warp in a step of the innermost loop with most products, and among them those
+ * of tensor cores and multiply-adds of depthwise convolutions; without such a loop, in the whole
+ * block. */
 typedef struct {
-  double issued, multiplied;
+  double issued, multiplied, summed;
 } cu_step;
 cu_step cu_step_of(const ir_program *p, const ir_stmt *part);
 /* Multiply-adds per cycle of one multiprocessor in the program's type: the fastest unit's, half as

@@ -224,10 +224,11 @@ static const char both_halves[] =
     "#if defined(__CUDA_ARCH__)\n"
     "  asm(\"mov.b32 {%%0, %%1}, %%2;\" : \"=h\"(to[0]), \"=h\"(to[1]) : \"r\"(two));\n"
     "#else\n  to[0] = (uint16_t)(two & 0xffff), to[1] = (uint16_t)(two >> 16);\n#endif\n}\n"
-    "/* Two neighbours, of which `left` or fewer are there. */\n"
+    "/* Two neighbours, that stand on 4 bytes, as one; of which `left` or fewer are there. */\n"
+    "DEVICE void put_word(uint16_t *to, float x, float y) {\n"
+    "  WRITES(to, 4);\n  *(uint32_t *)to = pack(x, y);\n}\n"
     "DEVICE void put_pair(uint16_t *to, float x, float y, int64_t left) {\n"
-    "  if (left >= 2 && (uintptr_t)to %% 4 == 0) {\n    WRITES(to, 4);\n"
-    "    *(uint32_t *)to = pack(x, y);\n    return;\n  }\n"
+    "  if (left >= 2 && (uintptr_t)to %% 4 == 0) return put_word(to, x, y);\n"
     "  for (int i = 0; i < 2 && i < left; i++) {\n    WRITES(to + i, 2);\n"
     "    to[i] = narrow(i ? y : x);\n  }\n}\n";
 static const char both_tf32[] =

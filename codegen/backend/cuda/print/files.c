@@ -173,9 +173,11 @@ static void steps_of_manifest(FILE *out, const ir_program *p) {
   for (int i = 0; i < p->body.n; i++) {
     if (p->body.s[i]->kind == IR_LET) continue;
     const cu_step q = cu_step_of(p, p->body.s[i]);
-    if (q.multiplied == 0) continue;
-    fprintf(out, "%s\n    {\"part\": %d, \"issued\": %.6g, \"multiplied\": %.6g}",
+    if (q.multiplied + q.summed == 0) continue;
+    fprintf(out, "%s\n    {\"part\": %d, \"issued\": %.6g, \"multiplied\": %.6g",
             found++ ? "," : ",\n  \"steps\": [", i, q.issued, q.multiplied);
+    if (q.summed > 0) fprintf(out, ", \"summed\": %.6g", q.summed);
+    fputs("}", out);
   }
   if (found) fputs("]", out);
 }

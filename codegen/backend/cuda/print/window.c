@@ -106,18 +106,48 @@ static void sums(c_printer *c, const window *t) {
   c_close(c, 1 + loops);
 }
 
-/* Stores the sums of pixels and channels that exist. */
-static void leave(c_printer *c, const window *t) {
-  const ir_range *q = &t->s->range[t->t->of.along], *r = &t->s->range[t->t->of.channels];
-  const char *along = c_dim_name(c, t->op, t->t->of.along),
-             *channel = c_dim_name(c, t->op, t->t->of.channels);
+/* Opens a loop over the pixels that exist, with t1 as its counter. */
+static void open_pixels(c_printer *c, const window *t) {
+  const ir_range *q = pixels_of(t);
+  const char *along = c_dim_name(c, t->op, t->t->of.along);
   open_unrolled(c, "int", "t1", pixels(t));
   c_indent(c), fprintf(c->out, "const int64_t d_%s = ", along), c_atom(c->out, c->p, q->lo);
-  fprintf(c->out, " + t1, left = "), c_atom(c->out, c->p, r->hi);
-  fprintf(c->out, " - d_%s;\n", channel);
+  fputs(" + t1;\n", c->out);
   if (!q->exact)
     c_indent(c), fprintf(c->out, "if (d_%s >= ", along), c_atom(c->out, c->p, q->hi),
         fputs(") break;\n", c->out);
+}
+
+/* Pairs of sums as words, if those of the first pixels stand so, as others then do. */
+static void leave_pairs(c_printer *c, const window *t) {
+  const char *along = c_dim_name(c, t->op, t->t->of.along);
+  c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->to), fputs(" % 4 == 0;\n", c->out);
+  if (pixels(t) > 1) {
+    c_line(c, "{\n"), c->depth++, c_indent(c);
+    fprintf(c->out, "const int64_t next = d_%s + 1, d_%s = next;\n", along, along);
+    c_line(c, "words = words && (uintptr_t)&"), c_element_of(c, t->t->to);
+    fputs(" % 4 == 0;\n", c->out), c_close(c, 1);
+  }
+  for (int i = 0; i < 2; i++) {
+    c_line(c, i ? "} else {\n" : "if (words) {\n"), c->depth++;
+    open_pixels(c, t);
+    c_line(c, i ? "put_pair(&" : "put_word(&"), c_element_of(c, t->t->to);
+    fputs(i ? ", sum[t1][0], sum[t1][1], 2);\n" : ", sum[t1][0], sum[t1][1]);\n", c->out);
+    c_close(c, 1 + i), c->depth -= !i;
+  }
+}
+
+/* Stores the sums of pixels and channels that exist. */
+static void leave(c_printer *c, const window *t) {
+  const char *channel = c_dim_name(c, t->op, t->t->of.channels);
+  if (t->t->pairs && t->t->to >= 0) {
+    leave_pairs(c, t);
+    return;
+  }
+  open_pixels(c, t);
+  c_indent(c), fputs("const int64_t left = ", c->out);
+  c_atom(c->out, c->p, t->s->range[t->t->of.channels].hi);
+  fprintf(c->out, " - d_%s;\n", channel);
   if (t->t->to >= 0) {
     c_line(c, "put_pair(&"), c_element_of(c, t->t->to),
         fputs(", sum[t1][0], sum[t1][1], left);\n", c->out);
@@ -149,9 +179,12 @@ void cu_window_points(c_printer *c, const ir_stmt *s) {
     c_atom(c->out, c->p, s->range[k].lo), fputs(";\n", c->out);
   }
   origin(c, &t);
-  c_indent(c), fprintf(c->out, "const int64_t more = d_%s + 1 < ", c_dim_name(c, t.op, channels));
-  c_atom(c->out, c->p, s->range[channels].hi), fputs(" ? ", c->out);
-  c_step(c, t.op, 1 - t.t->of.read, t.op->dims[channels]), fputs(" : 0;\n", c->out);
+  c_line(c, "const int64_t more = ");
+  if (!t.t->pairs) {
+    fprintf(c->out, "d_%s + 1 >= ", c_dim_name(c, t.op, channels));
+    c_atom(c->out, c->p, s->range[channels].hi), fputs(" ? 0 : ", c->out);
+  }
+  c_step(c, t.op, 1 - t.t->of.read, t.op->dims[channels]), fputs(";\n", c->out);
   c_indent(c), fprintf(c->out, "float sum[%" PRId64 "][2] = {};\n", pixels(&t));
   sums(c, &t);
   leave(c, &t);

@@ -118,7 +118,52 @@ static bool nest(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   return true;
 }
 
+static bool is_even(const ir_body *all, ir_atom a);
+
+/* Whether what the expression comes to is even, given that. */
+static bool comes_even(const ir_body *all, const ir_expr *e) {
+  bool even =
+      e->fn == IR_SUM || e->fn == IR_MIN || e->fn == IR_MAX || e->fn == IR_PICK || e->fn == IR_MOD;
+  for (int i = e->fn == IR_PICK ? 2 : 0; i < e->n && even; i++)
+    even = (e->fn == IR_SUM && e->coef[i] % 2 == 0) || is_even(all, e->arg[i]);
+  return even;
+}
+
+/* Whether all that set the variable in the list make it even; found: some do. */
+static bool sets_even(const ir_body *all, const ir_body *b, int var, bool *found) {
+  bool even = true;
+  for (int i = 0; i < b->n && even; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_LET && s->let.var == var) *found = true, even = comes_even(all, &s->let.expr);
+    even =
+        even && !(s->kind == IR_FOR && s->loop.var == var) && sets_even(all, &s->body, var, found);
+  }
+  return even;
+}
+
+/* Whether the value is even in each step of all loops. */
+static bool is_even(const ir_body *all, ir_atom a) {
+  bool found = a.var < 0;
+  return a.off % 2 == 0 && (a.var < 0 || sets_even(all, all, a.var, &found)) && found;
+}
+
+/* Notes which nests have their channels two and two. */
+static void find_pairs(lowering *w, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const cu_window_nest *t = cu_of(b->s[i])->window;
+    find_pairs(w, &b->s[i]->body);
+    if (!t) continue;
+    const ir_range *c = &b->s[i]->range[t->of.channels];
+    cu_window_nest *new = TF_NEW(w->p->arena, cu_window_nest);
+    cu_note *note = new ? cu_edit(w->p, b->s[i]) : NULL;
+    if (!note) return;
+    *new = *t, new->pairs = is_even(&w->p->body, c->lo) && is_even(&w->p->body, c->hi);
+    note->window = new;
+  }
+}
+
 void lower_cuda_window(lowering *w) {
   w->n_lets = 0;
   cu_each_with_save(w, &w->p->body, nest);
+  if (!lower_failed(w)) find_pairs(w, &w->p->body);
 }
