@@ -16,13 +16,22 @@ static void move(int64_t *at, int64_t step[NPU_DEPTH], const int64_t *loop, int 
   memset(step, 0, sizeof *step * NPU_DEPTH);
 }
 
+static void turn(npu_ring *g, const int64_t *loop, int depth) {
+  for (int k = 0; k < depth && g->n; k++)
+    g->at = (uint8_t)((g->at + g->step[k] * (loop[k] % g->n)) % g->n);
+  memset(g->step, 0, sizeof g->step);
+}
+
 static void add_moved(tf_npu *to, const npu_instr *i, const int64_t *loop, int depth) {
   npu_instr *one = npu_add(to, i->op);
   *one = *i;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return;
   move(&one->to.at, one->to.step, loop, depth);
-  for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
+  turn(&one->to.ring, loop, depth);
+  for (int k = 0; k < npu_facts_of(i->op)->sources; k++) {
     move(&one->from[k].at, one->from[k].step, loop, depth);
+    turn(&one->from[k].ring, loop, depth);
+  }
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
     move(&one->window.at[k], one->window.step[k], loop, depth);
 }
@@ -110,21 +119,31 @@ static void put_at(draft *t, int depth) {
     if (tf_rng_below(&t->lot, 2)) put(t, "+%d*i%d", ((int)tf_rng_below(&t->lot, 5) - 2) * 32, k);
 }
 
+/* The same, as a rule in slots that loops go round. */
+static void put_slot(draft *t, int depth) {
+  put_at(t, depth);
+  if (!tf_rng_below(&t->lot, 3)) return;
+  put(t, "+512*(%d", (int)tf_rng_below(&t->lot, 6));
+  for (int k = 0; k < depth; k++)
+    if (tf_rng_below(&t->lot, 2)) put(t, "+%d*i%d", (int)tf_rng_below(&t->lot, 5), k);
+  put(t, ")%%%d", 1 + (int)tf_rng_below(&t->lot, 4));
+}
+
 static void put_line(draft *t, int depth) {
   static const char *const flags[] = {"set in on 0", "wait in on 0", "set on vec 1", "barrier"};
   switch (tf_rng_below(&t->lot, 4)) {
   case 0: put(t, "%s", flags[tf_rng_below(&t->lot, 4)]); break;
   case 1:
-    put(t, "copy L1["), put_at(t, depth), put(t, "]:f16 A["), put_at(t, depth);
+    put(t, "copy L1["), put_slot(t, depth), put(t, "]:f16 A["), put_at(t, depth);
     put(t, "]:f16 %d:1:1 @A", 1 + (int)tf_rng_below(&t->lot, 2));
     break;
   case 2:
-    put(t, "load UB["), put_at(t, depth), put(t, "]:f32 L1["), put_at(t, depth),
+    put(t, "load UB["), put_slot(t, depth), put(t, "]:f32 L1["), put_slot(t, depth),
         put(t, "]:f16 at ");
     put_at(t, depth), put(t, " "), put_at(t, depth), put(t, " in 9 9 4:1:1:1:0");
     break;
   default:
-    put(t, "add UB["), put_at(t, depth), put(t, "]:f32 UB["), put_at(t, depth);
+    put(t, "add UB["), put_slot(t, depth), put(t, "]:f32 UB["), put_slot(t, depth);
     put(t, "]:f32 %d 8:1:1:0", (int)tf_rng_below(&t->lot, 2));
     break;
   }

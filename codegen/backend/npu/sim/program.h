@@ -103,15 +103,34 @@ int64_t npu_type_bytes(npu_type t);
 static inline bool npu_is_vector(npu_op op) { return op >= NPU_MOV; }
 static inline bool npu_is_reduction(npu_op op) { return op >= NPU_RADD; }
 
-/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable.  memory -1: it is
- * `number`. */
+/* Slots that a place takes in turn: the one with the number (at + sum of step[depth] * loop
+ * variable) mod n, of `bytes` each.  n 0: it has its bytes to itself. */
+typedef struct {
+  int64_t bytes;
+  uint8_t n, at, step[NPU_DEPTH];
+} npu_ring;
+
+/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable, in slot 0 of its
+ * ring.  memory -1: it is `number`. */
 typedef struct {
   int memory, tensor; /* tensor -1: none; else `at` counts from its begin */
   npu_type type;
   int64_t at, step[NPU_DEPTH];
+  npu_ring ring;
   double number;
   tf_loc loc;
 } npu_operand;
+/* Where it begins while all loops are at 0. */
+static inline int64_t npu_begin_of(const npu_operand *o) {
+  return o->at + o->ring.at * o->ring.bytes;
+}
+/* Whether loops lead from slot to slot. */
+static inline bool npu_turns(const npu_ring *g) {
+  bool any = false;
+  for (int k = 0; k < NPU_DEPTH; k++)
+    any |= g->step[k] != 0;
+  return any;
+}
 
 /* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the
  * destination and each source; of LOAD also the steps in the window's height and width. */

@@ -43,15 +43,26 @@ static void put_place(FILE *out, int64_t at, const int64_t *step, const char *co
     if (step[i]) fprintf(out, "+%" PRId64 "*%s", step[i], loops[i]);
 }
 
+static void put_ring(FILE *out, const npu_ring *g, const char *const *loops) {
+  fprintf(out, "+%" PRId64 "*(%d", g->bytes, g->at);
+  for (int i = 0; i < NPU_DEPTH; i++) {
+    if (g->step[i] == 1) fprintf(out, "+%s", loops[i]);
+    if (g->step[i] > 1) fprintf(out, "+%d*%s", g->step[i], loops[i]);
+  }
+  fprintf(out, ")%%%d", g->n);
+}
+
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o,
                         const char *const *loops) {
+  const bool turns = npu_turns(&o->ring);
   if (o->memory < 0) {
     fprintf(out, " %.17g", o->number);
     return;
   }
   fprintf(out, " %s[",
           o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
-  put_place(out, o->at, o->step, loops);
+  put_place(out, turns ? o->at : npu_begin_of(o), o->step, loops);
+  if (turns) put_ring(out, &o->ring, loops);
   fprintf(out, "]:%s", npu_type_name(o->type));
 }
 
