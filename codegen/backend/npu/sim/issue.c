@@ -56,7 +56,7 @@ static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   } else if (i->op == NPU_END) {
     if (++s->at[s->depth - 1] < p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
     s->depth--;
-  } else {
+  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->at, s->depth)) {
     issue(s, k);
   }
   return k + 1;

@@ -12,7 +12,8 @@ enum {
   NPU_DIMS = 6,
   NPU_DEPTH = 8,
   NPU_TENSORS = 1 << 12,
-  NPU_FLAGS = 64
+  NPU_FLAGS = 64,
+  NPU_WHEN = 4
 };
 
 /* Types of elements: id, name, bytes. */
@@ -138,6 +139,13 @@ typedef struct {
   int64_t count, step[4], high, wide;
 } npu_dim;
 
+/* Steps of the loops around: those where the sum of step[depth] * loop variable is first .. last.
+ */
+typedef struct {
+  int32_t step[NPU_DEPTH], first, last;
+} npu_when;
+enum { NPU_ANY_FIRST = INT32_MIN, NPU_ANY_LAST = INT32_MAX };
+
 typedef struct {
   npu_op op;
   tf_loc loc;
@@ -152,9 +160,10 @@ typedef struct {
       int64_t trip;
       size_t other;
     } loop;
-    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for
-                all queues */
-      int to, id;
+    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it, in steps that
+                are in n ranges; a BARRIER is for all queues */
+      int to, id, n;
+      npu_when when[NPU_WHEN];
     } flag;
     struct {
       int64_t m, n, k, ld[3]; /* ld: of sums, left, right; 0: packed */
@@ -183,6 +192,8 @@ tf_npu *npu_new(void);
 bool npu_add_tensor(tf_npu *p, npu_tensor t);
 /* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
 bool npu_copy_head(tf_npu *p, const tf_npu *from);
+/* Whether the step of loops that is at `at` has the flag. */
+bool npu_is_due(const npu_instr *flag, const int64_t *at, int depth);
 /* A new instruction at the end; NULL: out of memory. */
 npu_instr *npu_add(tf_npu *p, npu_op op);
 /* The path between two memories; -1: there is none. */

@@ -1,13 +1,14 @@
-/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for
- * where their operands begin, become one whose places move by the same from step to step.  Short
- * windows first, then those that hold the loops found, until none is left (nested loop recognition:
- * Ketterlin and Clauss, CGO 2008, with windows of growing length in place of a stack). */
+/* Rolls a program into loops, without the flags at its instructions where these can be put back:
+ * windows of instructions that follow each other, and are alike but for where their operands begin,
+ * become one whose places move by the same from step to step.  Short windows first, then those that
+ * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO
+ * 2008, with windows of growing length in place of a stack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "codegen/backend/npu/pass/pass.h"
+#include "codegen/backend/npu/text/roll.h"
 
 /* Where something begins, or by how much it moves; the number of a slot counts mod `mod` (0: no
  * slot). */
@@ -381,7 +382,8 @@ static void end(roller *r) {
   free(r);
 }
 
-tf_npu *npu_roll(const tf_npu *flat) {
+/* Of the flat program the instructions of the list, or all. */
+static tf_npu *roll_these(const tf_npu *flat, const npu_flagged *f) {
   roller *r = calloc(1, sizeof *r);
   if (!r) return NULL;
   r->flat = flat;
@@ -393,8 +395,9 @@ tf_npu *npu_roll(const tf_npu *flat) {
     shape_of(r, &(shape){.hash = 0, .is_loop = true});
     add_number(r, 0, 0); /* so that there are numbers where no instruction has a place */
   }
-  for (size_t k = 0; k < flat->n && r->ok; k++)
-    add_instr(r, k);
+  const size_t n = f ? f->n : flat->n;
+  for (size_t k = 0; k < n && r->ok; k++)
+    add_instr(r, f ? f->at[k] : k);
   if (r->ok) roll_all(r);
   if (r->ok) put_program(r);
   tf_npu *p = r->out;
@@ -402,4 +405,30 @@ tf_npu *npu_roll(const tf_npu *flat) {
   p = r->ok ? p : NULL;
   end(r);
   return p;
+}
+
+/* NULL: flags stand otherwise than npu_flagged says, or where no few ranges of steps have them. */
+static tf_npu *roll_flagged(const tf_npu *flat) {
+  npu_flagged f;
+  if (!npu_flagged_of(flat, &f)) return NULL;
+  tf_npu *p = roll_these(flat, &f);
+  if (p && !npu_flagged_put(&f, p)) {
+    tf_npu_free(p);
+    p = NULL;
+  }
+  npu_flagged_free(&f);
+  return p;
+}
+
+tf_npu *npu_roll(const tf_npu *flat) {
+  const size_t few = 4; /* times fewer lines, with which nobody looks on */
+  tf_npu *apart = roll_flagged(flat);
+  if (apart && few * apart->n <= flat->n) return apart;
+  tf_npu *p = roll_these(flat, NULL);
+  if (!apart || !p) {
+    tf_npu_free(p ? apart : NULL);
+    return p ? p : apart;
+  }
+  tf_npu_free(apart->n < p->n ? p : apart);
+  return apart->n < p->n ? apart : p;
 }
