@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/backend/npu/files.h"
+#include "codegen/backend/npu/text/roll.h"
 #include "codegen/ir/page.h"
 #include "net/emit.h"
 #include "tileflow/tree.h"

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "codegen/backend/npu/pass/pass.h"
+#include "codegen/backend/npu/text/roll.h"
 #include "model/cost/state.h"
 #include "tests/kernels/whole.h"
 #include "tests/npu/cases.h"

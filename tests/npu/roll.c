@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "codegen/backend/npu/text/roll.h"
 #include "tests/unit/check.h"
 
 /* ---- the slow twin -------------------------------------------------------------------------- */
@@ -16,13 +17,36 @@ static void move(int64_t *at, int64_t step[NPU_DEPTH], const int64_t *loop, int 
   memset(step, 0, sizeof *step * NPU_DEPTH);
 }
 
+static void turn(npu_ring *g, const int64_t *loop, int depth) {
+  for (int k = 0; k < depth && g->n; k++)
+    g->at = (uint8_t)((g->at + g->step[k] * (loop[k] % g->n)) % g->n);
+  memset(g->step, 0, sizeof g->step);
+}
+
+/* Whether the flag is not of this step. */
+static bool is_not_due(const npu_instr *i, const int64_t *loop) {
+  bool out = false;
+  for (int k = 0; k < i->flag.n && (i->op == NPU_SET || i->op == NPU_WAIT); k++) {
+    int64_t v = 0;
+    for (int d = NPU_DEPTH - 1; d >= 0; d--)
+      v += i->flag.when[k].step[d] ? i->flag.when[k].step[d] * loop[d] : 0;
+    out |= v < i->flag.when[k].first || v > i->flag.when[k].last;
+  }
+  return out;
+}
+
 static void add_moved(tf_npu *to, const npu_instr *i, const int64_t *loop, int depth) {
+  if (is_not_due(i, loop)) return;
   npu_instr *one = npu_add(to, i->op);
   *one = *i;
+  if (i->op == NPU_SET || i->op == NPU_WAIT) one->flag.n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return;
   move(&one->to.at, one->to.step, loop, depth);
-  for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
+  turn(&one->to.ring, loop, depth);
+  for (int k = 0; k < npu_facts_of(i->op)->sources; k++) {
     move(&one->from[k].at, one->from[k].step, loop, depth);
+    turn(&one->from[k].ring, loop, depth);
+  }
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
     move(&one->window.at[k], one->window.step[k], loop, depth);
 }
@@ -110,21 +134,42 @@ static void put_at(draft *t, int depth) {
     if (tf_rng_below(&t->lot, 2)) put(t, "+%d*i%d", ((int)tf_rng_below(&t->lot, 5) - 2) * 32, k);
 }
 
+/* The same, as a rule in slots that loops go round. */
+static void put_slot(draft *t, int depth) {
+  put_at(t, depth);
+  if (!tf_rng_below(&t->lot, 3)) return;
+  put(t, "+512*(%d", (int)tf_rng_below(&t->lot, 6));
+  for (int k = 0; k < depth; k++)
+    if (tf_rng_below(&t->lot, 2)) put(t, "+%d*i%d", (int)tf_rng_below(&t->lot, 5), k);
+  put(t, ")%%%d", 1 + (int)tf_rng_below(&t->lot, 4));
+}
+
+/* Of some steps of the loops around, as a rule. */
+static void put_flag(draft *t, int depth) {
+  static const char *const flags[] = {"barrier", "set in on 0", "wait in on 0", "set on vec 1"};
+  static const char *const signs[] = {">=", "<=", "=="};
+  const int which = (int)tf_rng_below(&t->lot, 4);
+  put(t, "%s", flags[which]);
+  for (int n = which && depth ? (int)tf_rng_below(&t->lot, 3) : 0; n > 0; n--)
+    put(t, " if %d*i%d+i%d%s%d", (int)tf_rng_below(&t->lot, 5) - 1,
+        (int)tf_rng_below(&t->lot, (unsigned)depth), (int)tf_rng_below(&t->lot, (unsigned)depth),
+        signs[tf_rng_below(&t->lot, 3)], (int)tf_rng_below(&t->lot, 9));
+}
+
 static void put_line(draft *t, int depth) {
-  static const char *const flags[] = {"set in on 0", "wait in on 0", "set on vec 1", "barrier"};
   switch (tf_rng_below(&t->lot, 4)) {
-  case 0: put(t, "%s", flags[tf_rng_below(&t->lot, 4)]); break;
+  case 0: put_flag(t, depth); break;
   case 1:
-    put(t, "copy L1["), put_at(t, depth), put(t, "]:f16 A["), put_at(t, depth);
+    put(t, "copy L1["), put_slot(t, depth), put(t, "]:f16 A["), put_at(t, depth);
     put(t, "]:f16 %d:1:1 @A", 1 + (int)tf_rng_below(&t->lot, 2));
     break;
   case 2:
-    put(t, "load UB["), put_at(t, depth), put(t, "]:f32 L1["), put_at(t, depth),
+    put(t, "load UB["), put_slot(t, depth), put(t, "]:f32 L1["), put_slot(t, depth),
         put(t, "]:f16 at ");
     put_at(t, depth), put(t, " "), put_at(t, depth), put(t, " in 9 9 4:1:1:1:0");
     break;
   default:
-    put(t, "add UB["), put_at(t, depth), put(t, "]:f32 UB["), put_at(t, depth);
+    put(t, "add UB["), put_slot(t, depth), put(t, "]:f32 UB["), put_slot(t, depth);
     put(t, "]:f32 %d 8:1:1:0", (int)tf_rng_below(&t->lot, 2));
     break;
   }
@@ -169,7 +214,65 @@ static const char nest[] =
     "        set on vec 1\n"
     "      end\n      barrier\n    end\n    add UB[0+32*i1]:f32 UB[0]:f32 1 8:1:1:0\n  end\nend\n";
 
+/* ---- steps in ranges ------------------------------------------------------------------------ */
+/* Marks the steps that are in ranges of single loops, in the first or the last ones, or any. */
+static void mark(tf_rng *lot, int depth, const int64_t *trip, bool *marked, int64_t n) {
+  const int kind = (int)tf_rng_below(lot, 4), loop = (int)tf_rng_below(lot, (unsigned)depth);
+  int64_t inner = 1;
+  for (int k = loop + 1; k < depth; k++)
+    inner *= trip[k];
+  const int64_t some = (int64_t)tf_rng_below(lot, (unsigned)n + 1),
+                at = (int64_t)tf_rng_below(lot, (unsigned)trip[loop]);
+  for (int64_t s = 0; s < n; s++)
+    marked[s] = kind == 0   ? s < some
+                : kind == 1 ? s >= some && s / inner % trip[loop] == at
+                : kind == 2 ? s / inner % trip[loop] >= at && s % inner <= some
+                            : tf_rng_below(lot, 3) == 0;
+}
+
+/* Whether the steps in the parts are those marked, each in one. */
+static bool is_marked(const npu_steps *part, int parts, int depth, const int64_t *trip,
+                      const bool *marked, int64_t n) {
+  bool same = true;
+  for (int64_t s = 0; s < n; s++) {
+    int64_t at[NPU_DEPTH], rest = s;
+    int in = 0;
+    for (int k = depth - 1; k >= 0; rest /= trip[k--])
+      at[k] = rest % trip[k];
+    for (int k = 0; k < parts; k++) {
+      npu_instr i = {.op = NPU_SET};
+      i.flag.n = part[k].n;
+      memcpy(i.flag.when, part[k].when, sizeof part[k].when);
+      in += !is_not_due(&i, at);
+      same = same && npu_is_due(&i, at, depth) == !is_not_due(&i, at);
+    }
+    same = same && in == marked[s];
+  }
+  return same;
+}
+
+static void check_steps(int cases) {
+  enum { MOST = 24, STEPS = 6 * 6 * 6 };
+  int told = 0, simple = 0;
+  for (int seed = 0; seed < cases; seed++) {
+    tf_rng lot = tf_rng_new((uint64_t)seed, 82);
+    int64_t trip[NPU_DEPTH] = {0}, n = 1;
+    const int depth = 1 + (int)tf_rng_below(&lot, 3);
+    bool marked[STEPS];
+    npu_steps part[MOST];
+    for (int k = 0; k < depth; k++)
+      n *= trip[k] = 1 + (int64_t)tf_rng_below(&lot, 6);
+    mark(&lot, depth, trip, marked, n);
+    const int parts = npu_steps_of(marked, depth, trip, part, MOST);
+    CHECK(parts < 0 || is_marked(part, parts, depth, trip, marked, n));
+    told += parts >= 0;
+    simple += parts == 0 || parts == 1;
+  }
+  CHECK(told > cases / 2 && simple > cases / 2);
+}
+
 bool roll_check(int cases) {
+  check_steps(cases);
   static draft t;
   t.n = 0;
   put(&t, "%s%s", machine, nest);

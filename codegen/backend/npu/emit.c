@@ -6,6 +6,7 @@
 #include "codegen/backend/npu/files.h"
 #include "codegen/backend/npu/npu.h"
 #include "codegen/backend/npu/pass/pass.h"
+#include "codegen/backend/npu/text/roll.h"
 #include "codegen/ir/page.h"
 
 typedef struct {

@@ -135,8 +135,13 @@ bool npu_bank_whole(const npu_bank *k, const tf_ival *box) {
 }
 
 npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at) {
-  return (npu_operand){.memory = k->memory,
-                       .tensor = k->memory ? -1 : b->global[k->tensor],
-                       .type = k->type,
-                       .at = at};
+  npu_operand o = {.memory = k->memory,
+                   .tensor = k->memory ? -1 : b->global[k->tensor],
+                   .type = k->type,
+                   .at = at};
+  if (k->memory && k->slots > 1) {
+    o.ring = (npu_ring){.bytes = k->bytes, .n = (uint8_t)k->slots, .at = (uint8_t)k->slot};
+    o.at -= k->slot * k->bytes;
+  }
+  return o;
 }

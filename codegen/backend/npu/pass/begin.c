@@ -35,7 +35,7 @@ void npu_dim_add(npu_build *b, npu_instr *i, npu_dim d) {
 }
 
 bool npu_aligned(const npu_build *b, const npu_operand *o) {
-  return o->memory == 0 || o->at % b->t.machine.memory[o->memory].align == 0;
+  return o->memory == 0 || npu_begin_of(o) % b->t.machine.memory[o->memory].align == 0;
 }
 
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) {

@@ -168,7 +168,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {
       .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
-  w.begin = o->at + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+  w.begin = npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* behind an aligned number of bytes another operand may begin */
   if (i->op == NPU_MAD)

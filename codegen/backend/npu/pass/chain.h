@@ -54,9 +54,6 @@ const char *npu_name_new(tf_npu *p, const char *name);
  * is reported. */
 bool npu_tensor_new(tf_npu *p, const tf_tensor *z, npu_tensor *t, tf_diags *d);
 
-/* roll.c: the program with loops, which does the same; of its own.  NULL: out of memory. */
-tf_npu *npu_roll(const tf_npu *flat);
-
 /* chain.c: the links' programs as one behind the head's tensors, without loops, with flags;
  * consumes the head.  NULL with the reason in d. */
 tf_npu *npu_chain_compile(tf_npu *head, const npu_link *link, int n, tf_diags *d);

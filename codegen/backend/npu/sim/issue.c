@@ -18,7 +18,11 @@ static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
 }
 
 static int64_t address_of(const tf_npu *p, const issuer *s, const npu_operand *o) {
-  return moved(s, o->at, o->step) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+  int64_t slot = o->ring.at;
+  for (int k = 0; k < s->depth && o->ring.n; k++)
+    slot += o->ring.step[k] * s->at[k];
+  return moved(s, o->at, o->step) + (o->ring.n ? slot % o->ring.n * o->ring.bytes : 0) +
+         (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
 }
 
 static void add_to_queue(issuer *s, int queue, uint32_t step) {
@@ -52,7 +56,7 @@ static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   } else if (i->op == NPU_END) {
     if (++s->at[s->depth - 1] < p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
     s->depth--;
-  } else {
+  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->at, s->depth)) {
     issue(s, k);
   }
   return k + 1;

@@ -79,6 +79,18 @@ bool tf_npu_tensor_at(const tf_npu *p, int i, tf_npu_tensor *t) {
   return true;
 }
 
+bool npu_is_due(const npu_instr *flag, const int64_t *at, int depth) {
+  bool due = true;
+  for (int k = 0; k < flag->flag.n && due; k++) {
+    const npu_when *w = &flag->flag.when[k];
+    int64_t sum = 0;
+    for (int d = 0; d < depth; d++)
+      sum += w->step[d] * at[d];
+    due = sum >= w->first && sum <= w->last;
+  }
+  return due;
+}
+
 int npu_path_of(const npu_machine *m, int from, int to) {
   for (int i = 0; i < m->n_paths; i++)
     if (m->path[i].from == from && m->path[i].to == to) return i;

@@ -12,7 +12,8 @@ enum {
   NPU_DIMS = 6,
   NPU_DEPTH = 8,
   NPU_TENSORS = 1 << 12,
-  NPU_FLAGS = 64
+  NPU_FLAGS = 64,
+  NPU_WHEN = 4
 };
 
 /* Types of elements: id, name, bytes. */
@@ -103,21 +104,47 @@ int64_t npu_type_bytes(npu_type t);
 static inline bool npu_is_vector(npu_op op) { return op >= NPU_MOV; }
 static inline bool npu_is_reduction(npu_op op) { return op >= NPU_RADD; }
 
-/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable.  memory -1: it is
- * `number`. */
+/* Slots that a place takes in turn: the one with the number (at + sum of step[depth] * loop
+ * variable) mod n, of `bytes` each.  n 0: it has its bytes to itself. */
+typedef struct {
+  int64_t bytes;
+  uint8_t n, at, step[NPU_DEPTH];
+} npu_ring;
+
+/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable, in slot 0 of its
+ * ring.  memory -1: it is `number`. */
 typedef struct {
   int memory, tensor; /* tensor -1: none; else `at` counts from its begin */
   npu_type type;
   int64_t at, step[NPU_DEPTH];
+  npu_ring ring;
   double number;
   tf_loc loc;
 } npu_operand;
+/* Where it begins while all loops are at 0. */
+static inline int64_t npu_begin_of(const npu_operand *o) {
+  return o->at + o->ring.at * o->ring.bytes;
+}
+/* Whether loops lead from slot to slot. */
+static inline bool npu_turns(const npu_ring *g) {
+  bool any = false;
+  for (int k = 0; k < NPU_DEPTH; k++)
+    any |= g->step[k] != 0;
+  return any;
+}
 
 /* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the
  * destination and each source; of LOAD also the steps in the window's height and width. */
 typedef struct {
   int64_t count, step[4], high, wide;
 } npu_dim;
+
+/* Steps of the loops around: those where the sum of step[depth] * loop variable is first .. last.
+ */
+typedef struct {
+  int32_t step[NPU_DEPTH], first, last;
+} npu_when;
+enum { NPU_ANY_FIRST = INT32_MIN, NPU_ANY_LAST = INT32_MAX };
 
 typedef struct {
   npu_op op;
@@ -133,9 +160,10 @@ typedef struct {
       int64_t trip;
       size_t other;
     } loop;
-    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it; a BARRIER is for
-                all queues */
-      int to, id;
+    struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it, in steps that
+                are in n ranges; a BARRIER is for all queues */
+      int to, id, n;
+      npu_when when[NPU_WHEN];
     } flag;
     struct {
       int64_t m, n, k, ld[3]; /* ld: of sums, left, right; 0: packed */
@@ -164,6 +192,8 @@ tf_npu *npu_new(void);
 bool npu_add_tensor(tf_npu *p, npu_tensor t);
 /* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
 bool npu_copy_head(tf_npu *p, const tf_npu *from);
+/* Whether the step of loops that is at `at` has the flag. */
+bool npu_is_due(const npu_instr *flag, const int64_t *at, int depth);
 /* A new instruction at the end; NULL: out of memory. */
 npu_instr *npu_add(tf_npu *p, npu_op op);
 /* The path between two memories; -1: there is none. */

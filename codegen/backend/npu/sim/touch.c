@@ -37,7 +37,7 @@ int64_t npu_element(const npu_layout *l, int64_t row, int64_t column) {
 }
 
 static int64_t begin_of(const tf_npu *p, const npu_operand *o) {
-  return o->at + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+  return npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
 }
 
 static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {

@@ -34,6 +34,43 @@ static void read_end(npu_reader *r, npu_instr *i) {
   npu_ends(r);
 }
 
+/* if PLACE>=NUMBER, <= or ==: steps that have the flag. */
+static bool read_when(npu_reader *r, npu_instr *i, npu_word w) {
+  const char *sign = w.s, *end = w.s + w.n;
+  while (sign < end && !strchr("<>=", *sign))
+    sign++;
+  if (end - sign < 2 || sign[1] != '=')
+    return npu_fail(r, w, TF_E_SYNTAX, "behind 'if' stands PLACE>=NUMBER, <= or ==");
+  int64_t at = 0, step[NPU_DEPTH] = {0}, v = 0, most = INT64_C(1) << NPU_MOST_BITS;
+  const npu_word place = {w.s, (size_t)(sign - w.s)}, number = {sign + 2, w.n - place.n - 2};
+  if (!npu_read_place(r, place, "a step", &at, step) ||
+      !npu_integer(r, number, "a step's number", -most, &v))
+    return false;
+  bool small = v - at >= -most && v - at <= most;
+  for (int k = 0; k < NPU_DEPTH; k++)
+    small = small && step[k] >= -most && step[k] <= most;
+  if (!small) return npu_fail(r, w, TF_E_RANGE, "numbers of steps are at most 2^%d", NPU_MOST_BITS);
+  npu_when *to = &i->flag.when[i->flag.n++];
+  for (int k = 0; k < NPU_DEPTH; k++)
+    to->step[k] = (int32_t)step[k];
+  to->first = *sign == '<' ? NPU_ANY_FIRST : (int32_t)(v - at);
+  to->last = *sign == '>' ? NPU_ANY_LAST : (int32_t)(v - at);
+  return true;
+}
+
+/* Up to the line's end. */
+static void read_whens(npu_reader *r, npu_instr *i) {
+  npu_word w = npu_next(r);
+  for (; w.n && npu_is(w, "if"); w = npu_next(r)) {
+    if (i->flag.n == NPU_WHEN) {
+      npu_fail(r, w, TF_E_LIMIT, "a flag has at most %d ifs", NPU_WHEN);
+      return;
+    }
+    if (!read_when(r, i, npu_next(r))) return;
+  }
+  if (w.n) npu_fail(r, w, TF_E_SYNTAX, "the line should end before '%.*s'", (int)w.n, w.s);
+}
+
 static void read_flag(npu_reader *r, npu_instr *i) {
   int64_t id = 0;
   if ((i->queue = npu_queue_of(r, npu_next(r))) < 0 ||
@@ -47,7 +84,7 @@ static void read_flag(npu_reader *r, npu_instr *i) {
   else if (i->queue == i->flag.to)
     tf_fail(r->d, i->loc, TF_E_LOOP, "a queue needs no flag for itself: it runs in order");
   else
-    npu_ends(r);
+    read_whens(r, i);
 }
 
 /* ---- transfers, vector operations ----------------------------------------------------------- */

@@ -43,15 +43,26 @@ static void put_place(FILE *out, int64_t at, const int64_t *step, const char *co
     if (step[i]) fprintf(out, "+%" PRId64 "*%s", step[i], loops[i]);
 }
 
+static void put_ring(FILE *out, const npu_ring *g, const char *const *loops) {
+  fprintf(out, "+%" PRId64 "*(%d", g->bytes, g->at);
+  for (int i = 0; i < NPU_DEPTH; i++) {
+    if (g->step[i] == 1) fprintf(out, "+%s", loops[i]);
+    if (g->step[i] > 1) fprintf(out, "+%d*%s", g->step[i], loops[i]);
+  }
+  fprintf(out, ")%%%d", g->n);
+}
+
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o,
                         const char *const *loops) {
+  const bool turns = npu_turns(&o->ring);
   if (o->memory < 0) {
     fprintf(out, " %.17g", o->number);
     return;
   }
   fprintf(out, " %s[",
           o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
-  put_place(out, o->at, o->step, loops);
+  put_place(out, turns ? o->at : npu_begin_of(o), o->step, loops);
+  if (turns) put_ring(out, &o->ring, loops);
   fprintf(out, "]:%s", npu_type_name(o->type));
 }
 
@@ -86,6 +97,24 @@ static void put_operands(FILE *out, const tf_npu *p, const npu_instr *i, const c
   if (*i->tag) fprintf(out, " @%s", i->tag);
 }
 
+/* Steps that have the flag: if PLACE>=FIRST, <=LAST, or ==. */
+static void put_when(FILE *out, const npu_when *w, const char *const *loops) {
+  const char *before = " if ";
+  for (int i = 0; i < NPU_DEPTH; i++) {
+    if (!w->step[i]) continue;
+    fputs(before, out);
+    if (w->step[i] != 1) fprintf(out, "%d*", w->step[i]);
+    fputs(loops[i], out);
+    before = "+";
+  }
+  if (*before == ' ') fputs(" if 0", out);
+  fprintf(out, "%s%d",
+          w->first == w->last         ? "=="
+          : w->first == NPU_ANY_FIRST ? "<="
+                                      : ">=",
+          w->first == NPU_ANY_FIRST ? w->last : w->first);
+}
+
 static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, const char *const *loops) {
   fputs(npu_facts_of(i->op)->name, out);
   switch (i->op) {
@@ -93,6 +122,8 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, const char
   case NPU_SET:
   case NPU_WAIT:
     fprintf(out, " %s %s %d", p->machine.queue[i->queue], p->machine.queue[i->flag.to], i->flag.id);
+    for (int k = 0; k < i->flag.n; k++)
+      put_when(out, &i->flag.when[k], loops);
     break;
   case NPU_END:
   case NPU_BARRIER: break;

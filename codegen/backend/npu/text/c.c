@@ -96,6 +96,18 @@ static void put_place(FILE *out, int64_t at, const int64_t *step) {
               step[k] < 0 ? -step[k] : step[k], k);
 }
 
+static void put_ring(FILE *out, const npu_ring *g) {
+  const char *before = "";
+  fprintf(out, " + %" PRId64 " * ((", g->bytes);
+  if (g->at) fprintf(out, "%d", g->at), before = " + ";
+  for (int k = 0; k < NPU_DEPTH; k++) {
+    if (g->step[k] == 1) fprintf(out, "%si%d", before, k);
+    if (g->step[k] > 1) fprintf(out, "%s%d * i%d", before, g->step[k], k);
+    if (g->step[k]) before = " + ";
+  }
+  fprintf(out, ") %% %d)", g->n);
+}
+
 static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o) {
   if (o->memory < 0) {
     fprintf(out,
@@ -108,7 +120,9 @@ static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o) {
   fprintf(out, "at(%s%s, %s, ", o->tensor >= 0 ? "T_" : "M_",
           o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name,
           o->type == NPU_F16 ? "F16" : "F32");
-  put_place(out, o->at, o->step);
+  const bool turns = npu_turns(&o->ring);
+  put_place(out, turns ? o->at : npu_begin_of(o), o->step);
+  if (turns) put_ring(out, &o->ring);
   fputc(')', out);
 }
 
@@ -161,6 +175,26 @@ static void put_call(FILE *out, const tf_npu *p, const npu_instr *i) {
   fprintf(out, ", \"%s\");\n", i->tag);
 }
 
+/* Which steps have the flag. */
+static void put_when(FILE *out, const npu_instr *i) {
+  for (int k = 0; k < i->flag.n; k++) {
+    const npu_when *w = &i->flag.when[k];
+    const char *before = "";
+    fputs(k ? " && " : "if (", out);
+    for (int d = 0; d < NPU_DEPTH; d++) {
+      if (w->step[d] == 1) fprintf(out, "%si%d", before, d);
+      if (w->step[d] && w->step[d] != 1) fprintf(out, "%s%d * i%d", before, w->step[d], d);
+      if (w->step[d]) before = " + ";
+    }
+    fprintf(out, "%s %s %d", *before ? "" : "0",
+            w->first == w->last         ? "=="
+            : w->first == NPU_ANY_FIRST ? "<="
+                                        : ">=",
+            w->first == NPU_ANY_FIRST ? w->last : w->first);
+  }
+  if (i->flag.n) fputs(") ", out);
+}
+
 static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, int *depth) {
   *depth -= i->op == NPU_END;
   fprintf(out, "%*s", 2 + 2 * *depth, "");
@@ -173,6 +207,7 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, int *depth
   case NPU_END: fputs("}\n", out); break;
   case NPU_SET:
   case NPU_WAIT:
+    put_when(out, i);
     fprintf(out, "%s_flag(Q_%s, Q_%s, %d);\n", npu_facts_of(i->op)->name,
             p->machine.queue[i->queue], p->machine.queue[i->flag.to], i->flag.id);
     break;

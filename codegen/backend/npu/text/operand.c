@@ -65,6 +65,40 @@ bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, in
   return true;
 }
 
+/* Behind the place's other terms: NUMBER*(PLACE)%SLOTS. */
+static bool read_ring(npu_reader *r, npu_word w, npu_ring *g) {
+  const char *open = find_char(w, '('), *close = find_char(w, ')');
+  int64_t at = 0, step[NPU_DEPTH] = {0}, n = 0;
+  if (open == w.s || open[-1] != '*' || !close || close < open || close + 1 >= w.s + w.n ||
+      close[1] != '%')
+    return npu_fail(r, w, TF_E_SYNTAX, "slots are BYTES*(PLACE)%%SLOTS, behind all other terms");
+  if (!npu_integer(r, (npu_word){w.s, (size_t)(open - 1 - w.s)}, "bytes of a slot", 1, &g->bytes) ||
+      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a slot", &at, step) ||
+      !npu_integer(r, from(w, close + 2), "how many slots", 1, &n))
+    return false;
+  bool before = at < 0;
+  for (int k = 0; k < NPU_DEPTH; k++)
+    before |= step[k] < 0;
+  if (before || n > UINT8_MAX)
+    return npu_fail(r, w, TF_E_RANGE, "slots go up from 0, and there are at most %d", UINT8_MAX);
+  g->n = (uint8_t)n;
+  g->at = (uint8_t)(at % n);
+  for (int k = 0; k < NPU_DEPTH; k++)
+    g->step[k] = (uint8_t)(step[k] % n);
+  return true;
+}
+
+/* Where an operand begins. */
+static bool read_begin(npu_reader *r, npu_word w, npu_operand *o) {
+  const char *ring = find_char(w, '(');
+  if (!ring) return npu_read_place(r, w, "a byte offset", &o->at, o->step);
+  while (ring > w.s && ring[-1] != '+')
+    ring--;
+  const npu_word before = {w.s, ring > w.s ? (size_t)(ring - 1 - w.s) : 0};
+  return (ring == w.s || npu_read_place(r, before, "a byte offset", &o->at, o->step)) &&
+         read_ring(r, from(w, ring), &o->ring);
+}
+
 static bool read_colon_type(npu_reader *r, npu_word w, npu_operand *o) {
   if (w.n == 0 && o->tensor >= 0) return o->type = r->p->tensor[o->tensor].type, true;
   for (int i = 0; i < NPU_N_TYPES; i++)
@@ -81,8 +115,7 @@ bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
   if (!open || !close || close < open)
     return npu_fail(r, w, TF_E_SYNTAX, "an operand is MEMORY[at]:type or TENSOR[at]");
   if (!read_place(r, (npu_word){w.s, (size_t)(open - w.s)}, o) ||
-      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset", &o->at,
-                      o->step) ||
+      !read_begin(r, (npu_word){open + 1, (size_t)(close - open - 1)}, o) ||
       !read_colon_type(r, from(w, close + 1), o))
     return false;
   if (o->tensor < 0 || o->type == r->p->tensor[o->tensor].type) return true;

@@ -1,13 +1,20 @@
-/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for
- * where their operands begin, become one whose places move by the same from step to step.  Short
- * windows first, then those that hold the loops found, until none is left (nested loop recognition:
- * Ketterlin and Clauss, CGO 2008, with windows of growing length in place of a stack). */
+/* Rolls a program into loops, without the flags at its instructions where these can be put back:
+ * windows of instructions that follow each other, and are alike but for where their operands begin,
+ * become one whose places move by the same from step to step.  Short windows first, then those that
+ * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO
+ * 2008, with windows of growing length in place of a stack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "codegen/backend/npu/pass/pass.h"
+#include "codegen/backend/npu/text/roll.h"
+
+/* Where something begins, or by how much it moves; the number of a slot counts mod `mod` (0: no
+ * slot). */
+typedef struct {
+  int64_t v, mod;
+} number;
 
 /* What instructions or loops have in common that may be steps of one loop: all but their places,
  * which are `numbers` numbers. */
@@ -36,7 +43,7 @@ typedef struct {
   term *terms;        /* [n] the program, */
   uint32_t *of;       /* and the shapes of its terms */
   shape *shapes;      /* the first is none */
-  int64_t *numbers;   /* of terms, and moves of loops */
+  number *numbers;    /* of terms, and moves of loops */
   uint32_t *children; /* shapes in loops */
   uint32_t slot[SLOTS];
 } roller;
@@ -45,30 +52,34 @@ typedef struct {
 enum { MOST_PLACES = 6 };
 typedef struct {
   int64_t *at, *step;
+  npu_ring *ring; /* NULL: none */
 } place;
 
 /* Where an instruction's operands begin, and its window. */
 static int places_of(npu_instr *i, place to[MOST_PLACES]) {
   int n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return 0;
-  to[n++] = (place){&i->to.at, i->to.step};
+  to[n++] = (place){&i->to.at, i->to.step, i->to.ring.n ? &i->to.ring : NULL};
   for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
-    if (i->from[k].memory >= 0) to[n++] = (place){&i->from[k].at, i->from[k].step};
+    if (i->from[k].memory >= 0)
+      to[n++] =
+          (place){&i->from[k].at, i->from[k].step, i->from[k].ring.n ? &i->from[k].ring : NULL};
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
-    to[n++] = (place){&i->window.at[k], i->window.step[k]};
+    to[n++] = (place){&i->window.at[k], i->window.step[k], NULL};
   return n;
 }
 
-static void add_number(roller *r, int64_t v) {
+static void add_number(roller *r, int64_t v, int64_t mod) {
   r->ok = r->ok && TF_GROW(r->numbers, r->n_numbers);
-  if (r->ok) r->numbers[r->n_numbers++] = v;
+  if (r->ok) r->numbers[r->n_numbers++] = (number){v, mod};
 }
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 static bool alike_operands(const npu_operand *a, const npu_operand *b) {
   if (a->memory != b->memory) return false;
   if (a->memory < 0) return a->number == b->number && !signbit(a->number) == !signbit(b->number);
-  return a->tensor == b->tensor && a->type == b->type;
+  return a->tensor == b->tensor && a->type == b->type && a->ring.n == b->ring.n &&
+         a->ring.bytes == b->ring.bytes;
 }
 
 static bool alike_operations(const npu_instr *a, const npu_instr *b) {
@@ -134,21 +145,25 @@ static void add_instr(roller *r, size_t k) {
   npu_instr i = r->flat->instr[k];
   place at[MOST_PLACES];
   const int n = places_of(&i, at);
-  r->terms[r->n].numbers = r->n_numbers;
-  for (int q = 0; q < n; q++)
-    add_number(r, *at[q].at);
-  r->of[r->n++] =
-      shape_of(r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = (size_t)n});
+  const size_t begin = r->terms[r->n].numbers = r->n_numbers;
+  for (int q = 0; q < n; q++) {
+    add_number(r, *at[q].at, 0);
+    if (at[q].ring) add_number(r, at[q].ring->at, at[q].ring->n);
+  }
+  r->of[r->n++] = shape_of(
+      r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = r->n_numbers - begin});
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
 /* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
 static bool goes_on(const roller *r, size_t e, size_t by) {
-  const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers,
-                *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
+  const number *a = r->numbers + r->terms[e - 2 * by].numbers,
+               *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
   bool same = true;
-  for (size_t k = 0; k < r->shapes[r->of[e]].numbers; k++)
-    same &= c[k] - b[k] == b[k] - a[k];
+  for (size_t k = 0; k < r->shapes[r->of[e]].numbers && same; k++) {
+    const int64_t off = c[k].v - b[k].v - (b[k].v - a[k].v);
+    same = off == 0 || (c[k].mod && off % c[k].mod == 0);
+  }
   return same;
 }
 
@@ -172,8 +187,11 @@ static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
     if (!r->ok) return 0;
     r->children[r->n_children++] = r->of[k];
     new.hash = mix(new.hash, r->of[k]);
-    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++)
-      add_number(r, r->numbers[r->terms[k + by].numbers + q] - r->numbers[r->terms[k].numbers + q]);
+    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++) {
+      const number from = r->numbers[r->terms[k].numbers + q];
+      const int64_t on = r->numbers[r->terms[k + by].numbers + q].v - from.v;
+      add_number(r, from.mod ? (on + from.mod) % from.mod : on, from.mod);
+    }
   }
   return r->ok ? shape_of(r, &new) : 0;
 }
@@ -183,7 +201,7 @@ static term first_step(roller *r, size_t at, size_t by) {
   const term begin = {r->n_numbers};
   for (size_t k = at; k < at + by; k++)
     for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++)
-      add_number(r, r->numbers[r->terms[k].numbers + q]);
+      add_number(r, r->numbers[r->terms[k].numbers + q].v, r->numbers[r->terms[k].numbers + q].mod);
   return begin;
 }
 
@@ -235,7 +253,8 @@ static void roll_all(roller *r) {
 /* ---- the program with loops ----------------------------------------------------------------- */
 typedef struct {
   const char *name[NPU_DEPTH];
-  const int64_t *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */
+  const number *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */
+  int64_t trip[NPU_DEPTH];
   int depth;
 } nest;
 
@@ -245,20 +264,38 @@ static npu_instr *append_instr(roller *r, npu_op op) {
   return i;
 }
 
-static void put_instr(roller *r, const shape *s, const int64_t *at, const nest *in) {
+/* The slot of step 0, and how many on it is from step to step.  Where that leads past no last slot,
+ * the place moves with the loops as any other. */
+static void put_ring(place *p, const number *at, const nest *in, size_t nth) {
+  npu_ring *g = p->ring;
+  int64_t last = g->at = (uint8_t)at->v;
+  for (int d = 0; d < in->depth; d++) {
+    g->step[d] = (uint8_t)in->moves[d][nth].v;
+    last += g->step[d] * (in->trip[d] - 1);
+  }
+  if (last >= g->n) return;
+  *p->at += g->at * g->bytes;
+  for (int d = 0; d < in->depth; d++)
+    p->step[d] += g->step[d] * g->bytes;
+  *g = (npu_ring){0};
+}
+
+static void put_instr(roller *r, const shape *s, const number *at, const nest *in) {
   place to[MOST_PLACES];
+  size_t nth = 0;
   npu_instr *i = append_instr(r, NPU_BARRIER);
   if (!i) return;
   *i = r->flat->instr[s->of];
   const int n = places_of(i, to);
-  for (int k = 0; k < n; k++) {
-    *to[k].at = at[k];
+  for (int k = 0; k < n; k++, nth++) {
+    *to[k].at = at[nth].v;
     for (int d = 0; d < in->depth; d++)
-      to[k].step[d] = in->moves[d][k];
+      to[k].step[d] = in->moves[d][nth].v;
+    if (to[k].ring) nth++, put_ring(&to[k], &at[nth], in, nth);
   }
 }
 
-static void put_term(roller *r, uint32_t of, const int64_t *at, nest in) {
+static void put_term(roller *r, uint32_t of, const number *at, nest in) {
   const shape *s = &r->shapes[of];
   if (!s->is_loop) {
     put_instr(r, s, at, &in);
@@ -269,6 +306,7 @@ static void put_term(roller *r, uint32_t of, const int64_t *at, nest in) {
   if (!begin) return;
   begin->loop.name = in.name[in.depth];
   begin->loop.trip = s->trip;
+  in.trip[in.depth] = s->trip;
   in.moves[in.depth++] = r->numbers + s->moves;
   for (size_t k = 0; k < s->children && r->ok; k++) {
     const uint32_t child = r->children[s->of + k];
@@ -344,7 +382,8 @@ static void end(roller *r) {
   free(r);
 }
 
-tf_npu *npu_roll(const tf_npu *flat) {
+/* Of the flat program the instructions of the list, or all. */
+static tf_npu *roll_these(const tf_npu *flat, const npu_flagged *f) {
   roller *r = calloc(1, sizeof *r);
   if (!r) return NULL;
   r->flat = flat;
@@ -354,10 +393,11 @@ tf_npu *npu_roll(const tf_npu *flat) {
   r->ok = r->out && r->terms && r->of;
   if (r->ok) {
     shape_of(r, &(shape){.hash = 0, .is_loop = true});
-    add_number(r, 0); /* so that there are numbers where no instruction has a place */
+    add_number(r, 0, 0); /* so that there are numbers where no instruction has a place */
   }
-  for (size_t k = 0; k < flat->n && r->ok; k++)
-    add_instr(r, k);
+  const size_t n = f ? f->n : flat->n;
+  for (size_t k = 0; k < n && r->ok; k++)
+    add_instr(r, f ? f->at[k] : k);
   if (r->ok) roll_all(r);
   if (r->ok) put_program(r);
   tf_npu *p = r->out;
@@ -365,4 +405,30 @@ tf_npu *npu_roll(const tf_npu *flat) {
   p = r->ok ? p : NULL;
   end(r);
   return p;
+}
+
+/* NULL: flags stand otherwise than npu_flagged says, or where no few ranges of steps have them. */
+static tf_npu *roll_flagged(const tf_npu *flat) {
+  npu_flagged f;
+  if (!npu_flagged_of(flat, &f)) return NULL;
+  tf_npu *p = roll_these(flat, &f);
+  if (p && !npu_flagged_put(&f, p)) {
+    tf_npu_free(p);
+    p = NULL;
+  }
+  npu_flagged_free(&f);
+  return p;
+}
+
+tf_npu *npu_roll(const tf_npu *flat) {
+  const size_t few = 4; /* times fewer lines, with which nobody looks on */
+  tf_npu *apart = roll_flagged(flat);
+  if (apart && few * apart->n <= flat->n) return apart;
+  tf_npu *p = roll_these(flat, NULL);
+  if (!apart || !p) {
+    tf_npu_free(p ? apart : NULL);
+    return p ? p : apart;
+  }
+  tf_npu_free(apart->n < p->n ? p : apart);
+  return apart->n < p->n ? apart : p;
 }
