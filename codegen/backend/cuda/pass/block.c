@@ -142,7 +142,7 @@ double cu_distinct(const ir_program *p, const ir_stmt *s) {
 }
 
 double cu_delivered(const ir_program *p, const ir_stmt *s) {
-  enum { SECTOR_BYTES = 32 }; /* that memory delivers at a time */
+  enum { SECTOR_BYTES = 32 }; /* of a memory transaction */
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   const double bytes = ir_bytes(from->type) * cu_distinct(p, s);
   const ir_stack *rows = cu_stack(to);

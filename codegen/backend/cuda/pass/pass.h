@@ -283,8 +283,8 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
  * most; of other copies INFINITY. share: the share of each buffer that such copies read at all. */
 int64_t cu_copied(const ir_program *p, const ir_stmt *s);
 double cu_distinct(const ir_program *p, const ir_stmt *s);
-/* Bytes that a copy asks L2 for: of a window each element once, as what is read again is near; of
- * elements of which neighbouring threads read none that are neighbours, what comes with each. */
+/* Bytes that a copy requests from L2: each element of a window once, as repeated reads hit a nearer
+ * cache; whole sectors for elements without neighbours in neighbouring threads. */
 double cu_delivered(const ir_program *p, const ir_stmt *s);
 void cu_spanned(const ir_program *p, const ir_stmt *part, int copies, double *words, double *share);
 
