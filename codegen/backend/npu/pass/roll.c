@@ -1,7 +1,7 @@
-/* Rolls a program into loops: windows of instructions that follow each other, and are alike but for
- * where their operands begin, become one whose places move by the same from step to step.  Short
- * windows first, then those that hold the loops found, until none is left (nested loop recognition:
- * Ketterlin and Clauss, CGO 2008, with windows of growing length in place of a stack). */
+/* Rolls a program into loops: windows of consecutive instructions that are equal but for their
+ * places become a loop whose places advance by constants. Short windows first, then those that
+ * contain the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO
+ * 2008, with windows of growing length in place of a stack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +9,22 @@
 #include "base/grow.h"
 #include "codegen/backend/npu/pass/pass.h"
 
-/* What instructions or loops have in common that may be steps of one loop: all but their places,
- * which are `numbers` numbers. */
+/* The shape of an instruction or a loop: all that steps of a loop have in common, i.e. everything
+ * but the `numbers` numbers that are its places. */
 typedef struct {
   uint64_t hash;
-  uint32_t next; /* of the same slot of the table; 0: none */
+  uint32_t next; /* with the same hash; 0: none */
   bool is_loop;
   size_t of; /* an instruction of the flat program; of a loop its first child */
-  int depth; /* of loops in it, and it */
+  int depth; /* nested loops, including itself */
   int64_t lines, trip;
   size_t children, numbers,
-      moves; /* moves: of a loop, by what its numbers grow from step to step */
+      moves; /* moves: of a loop, the increments of its numbers from step to step */
 } shape;
 
-/* A step's place in the program; its shape stands beside. */
+/* A term of the program; its shape is in a separate array. */
 typedef struct {
-  size_t numbers; /* where its numbers are */
+  size_t numbers; /* index of its numbers */
 } term;
 
 enum { SLOTS = 1 << 12 };
@@ -35,9 +35,9 @@ typedef struct {
   size_t n, n_shapes, n_numbers, n_children;
   term *terms;        /* [n] the program, */
   uint32_t *of;       /* and the shapes of its terms */
-  shape *shapes;      /* the first is none */
-  int64_t *numbers;   /* of terms, and moves of loops */
-  uint32_t *children; /* shapes in loops */
+  shape *shapes;      /* the first is unused */
+  int64_t *numbers;   /* places of terms, and moves of loops */
+  uint32_t *children; /* shapes of loops' children */
   uint32_t slot[SLOTS];
 } roller;
 
@@ -47,7 +47,7 @@ typedef struct {
   int64_t *at, *step;
 } place;
 
-/* Where an instruction's operands begin, and its window. */
+/* The places of an instruction's operands, and of its window. */
 static int places_of(npu_instr *i, place to[MOST_PLACES]) {
   int n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return 0;
@@ -118,7 +118,7 @@ static bool same_shape(const roller *r, const shape *a, const shape *b) {
          !memcmp(r->numbers + a->moves, r->numbers + b->moves, a->numbers * sizeof *r->numbers);
 }
 
-/* The number of that shape, which is kept if it is new. */
+/* The number of that shape, which is added if it is new. */
 static uint32_t shape_of(roller *r, const shape *new) {
   uint32_t *slot = &r->slot[new->hash % SLOTS];
   for (uint32_t s = *slot; s; s = r->shapes[s].next)
@@ -142,7 +142,7 @@ static void add_instr(roller *r, size_t k) {
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
-/* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
+/* Whether term e continues the sequence of those `by` and twice `by` terms before it. */
 static bool goes_on(const roller *r, size_t e, size_t by) {
   const int64_t *a = r->numbers + r->terms[e - 2 * by].numbers,
                 *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
@@ -152,9 +152,8 @@ static bool goes_on(const roller *r, size_t e, size_t by) {
   return same;
 }
 
-/* A loop of `trip` windows of `by` terms from `at` on, in place of them.  0: it would save no line,
- * or stand too deep.
- */
+/* Replaces `trip` windows of `by` terms, from `at` on, by a loop. 0: it would save no line, or be
+ * nested too deeply. */
 static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   shape new = {
       .is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
@@ -178,7 +177,7 @@ static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   return r->ok ? shape_of(r, &new) : 0;
 }
 
-/* The loop's numbers are those of its first step, one after the other. */
+/* The loop's numbers are those of its first step. */
 static term first_step(roller *r, size_t at, size_t by) {
   const term begin = {r->n_numbers};
   for (size_t k = at; k < at + by; k++)
@@ -187,9 +186,9 @@ static term first_step(roller *r, size_t at, size_t by) {
   return begin;
 }
 
-/* Rolls all windows of `by` terms of which at least `least` follow each other. */
+/* Rolls all windows of `by` terms that repeat at least `least` times. */
 static void roll(roller *r, size_t by, size_t least) {
-  size_t n = 0, sure = 0; /* no windows begin before `sure` */
+  size_t n = 0, sure = 0; /* no window begins before `sure` */
   for (size_t i = 0; i < r->n && r->ok;) {
     size_t e = i + by;
     while (i >= sure && e < r->n && r->of[e] == r->of[e - by] &&
@@ -213,8 +212,8 @@ static void roll(roller *r, size_t by, size_t least) {
   r->n = n;
 }
 
-/* Windows of growing length; short ones again where some were rolled.  No longer ones than are
- * compared in some 2^27 steps.  Whether there were any. */
+/* Tries windows of growing length, short ones again after some were rolled, as long as at most some
+ * 2^27 terms are compared. Returns whether any were rolled. */
 static bool sweep(roller *r, size_t least) {
   const size_t work = (size_t)1 << 27, few = 64;
   bool any = false;
@@ -235,7 +234,7 @@ static void roll_all(roller *r) {
 /* ---- the program with loops ----------------------------------------------------------------- */
 typedef struct {
   const char *name[NPU_DEPTH];
-  const int64_t *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */
+  const int64_t *moves[NPU_DEPTH]; /* increments of the term's numbers for each surrounding loop */
   int depth;
 } nest;
 
@@ -294,7 +293,7 @@ static bool is_taken(const tf_npu *p, const char *name) {
   return taken;
 }
 
-/* i0, i1, .., with as many _ behind as make it new. */
+/* i0, i1, .., followed by as many _ as make the name unused. */
 static const char *loop_name(roller *r, int depth) {
   char name[60] = {'i', (char)('0' + depth)};
   for (size_t n = 2; n < sizeof name - 1 && is_taken(r->flat, name); n++)
@@ -310,7 +309,7 @@ static const char *keep(roller *r, const char *name) {
   return kept;
 }
 
-/* The machine and the tensors, with names of its own. */
+/* The machine and the tensors, with copies of their names. */
 static void put_head(roller *r) {
   const tf_npu *p = r->flat;
   npu_machine *m = &r->out->machine;
@@ -354,7 +353,7 @@ tf_npu *npu_roll(const tf_npu *flat) {
   r->ok = r->out && r->terms && r->of;
   if (r->ok) {
     shape_of(r, &(shape){.hash = 0, .is_loop = true});
-    add_number(r, 0); /* so that there are numbers where no instruction has a place */
+    add_number(r, 0); /* at least one number */
   }
   for (size_t k = 0; k < flat->n && r->ok; k++)
     add_instr(r, k);
