@@ -1,5 +1,5 @@
-/* What groups find in the cache below the outermost memory, as earlier groups of the same call left
- * it there. */
+/* What each group finds in the cache below the outermost memory because earlier groups of the same
+ * call left it there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,14 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-/* Tensors in the order in which they were used, the latest first, each with the group that made it.
- */
+/* Tensors in order of their last use, the latest first, each with the group that produced it. */
 typedef struct {
   const tf_workload *wl;
   double room;        /* words of the cache */
   int n, *order;      /* [n] */
   int *maker;         /* [n_tensors] number of the group + 1; 0: none before */
-  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and of those that need
-                         no outer memory */
+  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and those of them that
+                         need no outer memory */
 } cache;
 
 static double words_of(const tf_tensor *z) {
@@ -25,8 +24,8 @@ static double words_of(const tf_tensor *z) {
   return n;
 }
 
-/* The tensor comes to the front.  Whether it was still there: with all that was used since it fits.
- */
+/* Moves the tensor to the front. Returns whether the cache still held it: it fits together with all
+ * that was used since. */
 static bool use(cache *c, int z) {
   double held = words_of(&c->wl->tensors[z]);
   int at = 0;
@@ -39,13 +38,13 @@ static bool use(cache *c, int z) {
   return there;
 }
 
-/* A tensor that an earlier group made and that is still there was neither written to the outer
- * memory nor is read from it: its words are left to both groups. */
+/* A tensor that an earlier group produced and the cache still holds is neither written to the outer
+ * memory nor read from it: its words are credited to both groups. */
 static void use_all(cache *c, int i, const tf_group *g) {
   for (int k = 0; k < g->workload->n_tensors; k++) {
     const tf_tensor *t = &g->workload->tensors[k];
     const bool made = t->producer >= 0;
-    if (made && t->n_consumers > 0) continue; /* stays inside */
+    if (made && t->n_consumers > 0) continue; /* it stays inside the group */
     const int of = c->wl->tensors[g->tensor[k]].view_of, z = of ? of - 1 : g->tensor[k];
     const double words = words_of(&c->wl->tensors[z]);
     const bool there = use(c, z);
@@ -54,13 +53,13 @@ static void use_all(cache *c, int i, const tf_group *g) {
     if (made) continue;
     if (there) c->left[i] += words;
     if (there && c->maker[z]) c->left[c->maker[z] - 1] += words;
-    c->maker[z] = 0; /* written once, whether other readers find it or not */
+    c->maker[z] = 0; /* written once, even if other readers find it in the cache */
   }
 }
 
-/* What memories take of a group's time: the busiest of them; what units take is in the kernel's
- * cycles.  left: its words are all left in the cache, the outermost delivers what the cache does,
- * and nothing is brought there. */
+/* Cycles that memories take for a group: those of the busiest one; cycles of units are in the
+ * kernel's. left: all its words stay in the cache, so that the outermost memory moves only what the
+ * cache does, and nothing is written to the cache. */
 static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g, bool left,
                                double *cycles, tf_diags *d) {
   tf_arch warm = *arch;
@@ -107,8 +106,8 @@ bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, do
 bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow,
               tf_diags *d) {
   const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
-  const bool one =
-      inner && inner->mesh[0] * inner->mesh[1] == 1; /* of several, each has what its core used */
+  const bool one = inner && inner->mesh[0] * inner->mesh[1] ==
+                                1; /* of several caches, each holds only what its core used */
   const double room = !one                        ? 0
                       : inner->capacity_words < 0 ? INFINITY
                                                   : (double)inner->capacity_words;

@@ -1,17 +1,17 @@
-/* Channels last: what passes between the groups of a network for a GPU stands with the channels of
+/* Channels last (NHWC): for a GPU, tensors between the groups of a network have the channels of
  * convolutions innermost, and so do their weights, as tensor cores read them; arguments of the
- * network stay as its caller has them. */
+ * network keep their caller's layout. */
 #include <string.h>
 
 #include "model/input/dims.h"
 #include "net/net.h"
 
-enum { PIECE = 8 }; /* channels that move at once; others would begin on no such piece */
+enum { PIECE = 8 }; /* channels that are moved at once (16 bytes); fewer would not be aligned */
 
 typedef struct {
   const tf_workload *wl;
-  int *last;  /* [n_tensors] the rank that is innermost; -1: as the network has it */
-  bool *free; /* [n_tensors] nobody outside of the groups knows how it stands */
+  int *last;  /* [n_tensors] the rank that becomes innermost; -1: the network's layout */
+  bool *free; /* [n_tensors] its layout is not fixed from outside the groups */
 } layouts;
 
 static bool reads_dim(const layouts *l, const tf_ref *ref, int dim) {
@@ -21,14 +21,14 @@ static bool reads_dim(const layouts *l, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* The rank of the tensor read that is the dim and nothing else; -1: none is. */
+/* The rank of the tensor read whose index is the dim alone; -1: none. */
 static int rank_of(const layouts *l, const tf_ref *ref, int dim) {
   for (int r = 0; r < l->wl->tensors[ref->tensor].rank; r++)
     if (tf_index_is_dim(&ref->index[r], dim)) return r;
   return -1;
 }
 
-/* Whether the index goes along an image: by a dim of the output that the weights do not have. */
+/* Whether the index runs along an image: it has an output dim that does not move the weights. */
 static bool is_pixel(const layouts *l, const tf_op *op, const tf_index *x, const tf_ref *weights) {
   for (int k = 0; k < x->n_terms; k++) {
     const int slot = tf_op_slot(op, x->terms[k].dim);
@@ -37,15 +37,15 @@ static bool is_pixel(const layouts *l, const tf_op *op, const tf_index *x, const
   return false;
 }
 
-/* Whether the index goes along a window: by a dim that is summed. */
+/* Whether the index runs along a window: it has a reduced dim. */
 static bool is_window(const tf_op *op, const tf_index *x) {
   for (int k = 0; k < x->n_terms; k++)
     if (tf_op_slot(op, x->terms[k].dim) >= op->n_out_dims) return true;
   return false;
 }
 
-/* The rank of the image that is its channels, before those of pixels: summed, and along the
- * weights, too.  -1: this is no convolution with channels first. */
+/* The image's rank of channels, which precedes those of pixels: reduced, and a rank of the weights,
+ * too. -1: the op is no convolution with channels first. */
 static int channels_of(const layouts *l, const tf_op *op, const tf_ref *image,
                        const tf_ref *weights) {
   int r = l->wl->tensors[image->tensor].rank - 1, pixels = 0;
@@ -58,7 +58,7 @@ static int channels_of(const layouts *l, const tf_op *op, const tf_ref *image,
   return sums && rank_of(l, weights, dim) >= 0 ? r : -1;
 }
 
-/* The same of what the convolution makes. */
+/* The same for the convolution's output. */
 static int columns_of(const layouts *l, const tf_op *op, const tf_ref *image,
                       const tf_ref *weights) {
   int r = op->n_out_dims - 1;
@@ -83,7 +83,8 @@ static int image_of(const layouts *l, const tf_op *op) {
   return -1;
 }
 
-/* Whether the op goes along the tensor read as along its output: maps, windows, a channel each. */
+/* Whether the op runs along the tensor read as along its output: maps, windows, channel-wise
+ * ops. */
 static bool goes_along(const layouts *l, const tf_op *op, const tf_ref *ref) {
   if (l->wl->tensors[ref->tensor].rank != op->n_out_dims) return false;
   for (int r = 0; r < op->n_out_dims; r++) {
@@ -95,7 +96,7 @@ static bool goes_along(const layouts *l, const tf_op *op, const tf_ref *ref) {
   return true;
 }
 
-/* What an op reads stands as what it makes, where one of both is known: passes until none is. */
+/* Propagates layouts between the reads and the output of such ops until nothing changes. */
 static void spread(layouts *l) {
   for (bool more = true; more;) {
     more = false;
@@ -112,7 +113,7 @@ static void spread(layouts *l) {
   }
 }
 
-/* Weights stand as the image that they meet, if only such read them. */
+/* Weights get the layout of the image, if only such convolutions read them. */
 static void move_weights(layouts *l) {
   for (int i = 0; i < l->wl->n_ops; i++) {
     const tf_op *op = &l->wl->ops[i];
@@ -157,7 +158,7 @@ bool net_channels_last(tf_arena *a, const tf_workload *wl, const char *target, c
   return true;
 }
 
-/* A copy of n elements of `each` bytes in which the one at `from` is the last. */
+/* A copy of n elements of `each` bytes with the one at `from` moved to the end. */
 static void *with_last(tf_arena *a, const void *array, int n, int from, size_t each) {
   const char *old = array;
   char *all = tf_arena_alloc(a, (size_t)n * each);
@@ -176,7 +177,7 @@ bool net_move_rank(tf_arena *a, tf_tensor *z, int rank) {
   return z->lo && z->extent && z->pad;
 }
 
-/* The op's dims and indices, as its tensors stand now. */
+/* Permutes the op's dims and indices as its tensors' ranks. */
 static bool move_op(tf_arena *a, const tf_workload *wl, tf_op *op, const int *rank) {
   const int out = rank[op->out], n = op->n_out_dims;
   if (out >= 0) {

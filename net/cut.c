@@ -1,4 +1,4 @@
-/* Some ops of a workload as a workload of their own. */
+/* Extracts some ops of a workload as a workload of their own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +9,22 @@
 #include "base/locale.h"
 
 typedef struct {
-  tf_group group; /* must be first: a tf_group * points to the whole */
+  tf_group group; /* must be first: a tf_group * is converted to this type */
   tf_arena *arena;
 } owned_group;
 
-/* A group being cut out of a network. */
+/* A group that is being extracted from a network. */
 typedef struct {
   tf_arena *a;
   const tf_workload *from;
   tf_workload *wl;
   int *op, *tensor; /* as in tf_group */
-  bool splits;      /* inputs may be tensors under other coordinates */
+  bool splits;      /* inputs may be split into tensors with other coordinates */
   const int *last;  /* as in net_cutting */
   bool again;
-  int *first, *dim;   /* slots of op i start at first[i]; dim: of each slot */
-  int most;           /* tensors, if each read had one of its own */
-  int *tensor_inside; /* [tensors of the network] its number in the group; -1: not in the group */
+  int *first, *dim;   /* slots of op i start at first[i]; dim: the group's dim of each slot */
+  int most;           /* upper bound on tensors: each read has one of its own */
+  int *tensor_inside; /* [tensors of the network] its number in the group; -1: none */
   tf_loc at;
   tf_diags *d;
 } cutter;
@@ -78,8 +78,8 @@ static bool name_taken(const cutter *c, const char *name, int n_dims) {
   return false;
 }
 
-/* Names the dim as in the network, with a number appended if one dim of the network became several.
- */
+/* Names the dim as in the network, with a number appended if a dim of the network became
+ * several. */
 static bool name_dim(cutter *c, int n, const tf_dim *like) {
   char name[160];
   snprintf(name, sizeof name, "%.120s", like->name);
@@ -113,7 +113,7 @@ static bool take_dims(cutter *c) {
   return true;
 }
 
-/* The group's number of a dim of op i. */
+/* The group's number of op i's dim. */
 static int dim_of(const cutter *c, int i, int dim) {
   const tf_op *op = &c->from->ops[c->op[i]];
   int k = 0;
@@ -173,8 +173,8 @@ static int op_inside(const cutter *c, int op) {
   return -1;
 }
 
-/* How far the group's ops read the tensor beyond its borders along rank r; what others do is their
- * groups' matter. */
+/* How far the group's ops read the tensor beyond its borders along rank r; reads of other groups do
+ * not count. */
 static int64_t read_beyond(const cutter *c, int t, int r) {
   const tf_tensor *z = &c->from->tensors[c->tensor[t]];
   int64_t far = 0;
@@ -194,8 +194,8 @@ static int64_t read_beyond(const cutter *c, int t, int r) {
   return far < z->pad[r] ? far : z->pad[r];
 }
 
-/* Copies a tensor with its readers in the group; if the group produces it, either all of its
- * readers are inside, or none, or others make it again. */
+/* Copies a tensor with its readers in the group; of a tensor that the group produces all readers
+ * are inside, or none, or others make it again. */
 static bool copy_tensor(cutter *c, int t) {
   const tf_tensor *from = &c->from->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
@@ -214,7 +214,7 @@ static bool copy_tensor(cutter *c, int t) {
     if (i < 0) outside = from->consumers[k];
   }
   for (int k = 1; k < z->n_consumers;
-       k++) /* sorted by op in the group, which differs from the network's order */
+       k++) /* sorted by op of the group, whose order differs from the network's */
     for (int m = k; m > 0 && z->consumers[m - 1] > z->consumers[m]; m--) {
       const int swap = z->consumers[m];
       z->consumers[m] = z->consumers[m - 1];
@@ -246,8 +246,8 @@ static bool copy_all(cutter *c) {
   return true;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
-/* A view shows what a group before has made. */
+/* ---- the whole group ------------------------------------------------------------------------ */
+/* A view must be of a tensor that an earlier group has produced. */
 static bool check_views(const cutter *c, const int *ops, int n) {
   for (int i = 0; i < n; i++)
     for (int r = 0; r < c->from->ops[ops[i]].n_reads; r++) {
@@ -264,8 +264,8 @@ static bool check_views(const cutter *c, const int *ops, int n) {
   return true;
 }
 
-/* The network's tensors as they stand where groups have them, of each of the group's; ranks of the
- * group's are moved alike. */
+/* The network's tensors in the layouts that groups use, of each of the group's tensors, whose ranks
+ * are permuted likewise. */
 static const tf_tensor **move_ranks(cutter *c) {
   const size_t n = (size_t)c->most;
   const tf_tensor **outside = TF_ARRAY(c->a, const tf_tensor *, n);
@@ -281,8 +281,8 @@ static const tf_tensor **move_ranks(cutter *c) {
   return net_move_ranks(c->a, c->wl, rank) ? outside : NULL;
 }
 
-/* Splits ranks of inputs, and joins dims; what comes from outside the network, or leaves it, keeps
- * its ranks besides, as its strides are the caller's. */
+/* Splits ranks of inputs, and joins dims; tensors that are arguments of the network also keep their
+ * ranks, as their strides are the caller's. */
 static bool reshape(cutter *c, tf_group *g) {
   bool *fixed = TF_ARRAY(c->a, bool, (size_t)c->most);
   tf_group_place *place = TF_ARRAY(c->a, tf_group_place, (size_t)c->most);

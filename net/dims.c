@@ -1,15 +1,15 @@
-/* Which dims of a group's ops are the same.  The network's names do not tell: importers name dims
- * by their extents, so that the channels one op sums over have the name of those that another
+/* Finds the dims of a group's ops that are the same. Names do not tell: importers name dims by
+ * their extents, so that the channels that one op reduces have the name of those that another
  * produces. */
 #include "net/net.h"
 
-/* Equivalence classes of slots (a slot is a dim of an op); no class may hold two slots of one op.
- */
+/* Equivalence classes of slots (a slot is a dim of an op); no class may have two slots of one
+ * op. */
 typedef struct {
   const tf_workload *wl;
   const int *ops, *first;
   int n_ops;
-  int *of;   /* [n_slots] class, named by its first slot */
+  int *of;   /* [n_slots] class, identified by its first slot */
   int *next; /* [n_slots] the next slot of the class, in a ring */
   int *owner;
 } classes;
@@ -53,7 +53,7 @@ static void join_classes(classes *c, int a, int b) {
   c->of[a] = name;
 }
 
-/* The slot of op i by whose dim alone rank r is read; -1: there is none. */
+/* The slot of op i that is the whole index of rank r; -1: none. */
 static int plain_slot(const classes *c, int i, const tf_ref *ref, int r) {
   const tf_index *x = &ref->index[r];
   return x->n_terms == 1 && x->terms[0].coef == 1 && x->c == 0 ? slot_of(c, i, x->terms[0].dim)
@@ -66,7 +66,7 @@ static int place_of_op(const classes *c, int op) {
   return -1;
 }
 
-/* Joins dims of what op i reads from another op of the group. */
+/* Joins the dims of op i with those of the ops in the group whose outputs it reads. */
 static void join_made(classes *c, int i) {
   const tf_op *op = &c->wl->ops[c->ops[i]];
   for (int k = 0; k < op->n_reads; k++) {
@@ -77,7 +77,8 @@ static void join_made(classes *c, int i) {
   }
 }
 
-/* Joins dims of tensors that op i and an earlier op both read, also from outside the group. */
+/* Joins the dims of op i and an earlier op that read the same tensor, also from outside the
+ * group. */
 static void join_read(classes *c, int i) {
   const tf_op *op = &c->wl->ops[c->ops[i]];
   for (int k = 0; k < op->n_reads; k++)

@@ -1,4 +1,4 @@
-/* A plan as a folder of source code; of C17: a kernel for each distinct group, and network.c that
+/* A plan as a folder of source code; for C17 a kernel for each distinct group, and network.c, which
  * calls them. */
 #include "net/emit.h"
 
@@ -22,7 +22,7 @@ static bool packs_some(const net_kernel *k) {
   return any;
 }
 
-/* The program of group i's kernel, o as it is emitted. */
+/* The lowered program of group i's kernel, with the options with which it is emitted. */
 static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o) {
   ir_machine machine = tf_cpu_machine(e->isa, e->data, e->plan->groups[i].tree->workload);
   machine.choices = o->choices;
@@ -30,7 +30,7 @@ static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o)
   return lower_kernel(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
 }
 
-/* Fills may of group i. */
+/* Fills `may` of group i. */
 static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
   ir_program *p = lower(e, i, o);
@@ -42,8 +42,8 @@ static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
   return may || (p && tf_out_of_memory(e->d));
 }
 
-/* Fills changes of group i, and of: groups with equal keys have the same panels, but not the same
- * ones change. */
+/* Fills `changes` and `of` of group i: groups with equal keys have the same panels, but different
+ * ones may change between calls. */
 static bool find_changes(net_emission *e, int i) {
   const tf_net_group *g = &e->plan->groups[i];
   const size_t n = (size_t)g->group->workload->n_tensors;
@@ -60,8 +60,7 @@ static bool find_changes(net_emission *e, int i) {
   return true;
 }
 
-/* Sums of integers are of what a kernel is given: a plan that was written by hand may have it
- * otherwise. */
+/* Integer sums must be of a kernel's inputs: a plan written by hand may violate that. */
 static bool check_sums(const net_emission *e, int i) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
   for (int o = 0; e->data == IR_I8 && o < wl->n_ops; o++)
@@ -96,7 +95,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   return true;
 }
 
-/* ---- the network as the printers of a kernel's files read it -------------------------------- */
+/* ---- the network as the printers of a kernel's files see it --------------------------------- */
 /* Collects the panels of the network's inputs, with the network's numbers. */
 static bool gather_packs(net_emission *e) {
   int most = 0;
@@ -107,7 +106,7 @@ static bool gather_packs(net_emission *e) {
   if (!e->packs || !e->whole.notes) return tf_out_of_memory(e->d);
   for (int i = 0; i < e->plan->n; i++) {
     const net_kernel *k = net_called(e, i);
-    if (!k->program) continue; /* impossible: the group has a kernel */
+    if (!k->program) continue; /* unreachable: the group has a kernel */
     bool inputs = k->packs;
     const int from = e->whole.n_notes;
     for (int p = 0; p < k->program->n_notes; p++) {
@@ -189,7 +188,7 @@ static void print_readme(FILE *out, const net_emission *e) {
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
 
-/* The header of a kernel, followed by what only networks have. */
+/* The header of a kernel, followed by additions for networks. */
 static void print_header(FILE *out, const net_emission *e) {
   c_kernel_h_begin(out, &e->package);
   net_declare_threads(out);
@@ -203,7 +202,7 @@ static const net_own_file rows[] = {{"network.h", print_header},  {"network.c", 
                                     {"test.c", print_test},       {"bench.c", print_bench},
                                     {"Makefile", print_makefile}, {"README.md", print_readme}};
 
-/* What lets the network be replaced as it runs. */
+/* The files by which the network can be replaced while the program runs. */
 static bool add_live(tf_emitted *out, const net_emission *e, const char *name) {
   bool ok = true;
   for (int i = 0; i < C_LIVE_FILES && ok; i++) {
@@ -233,7 +232,7 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the whole network ---------------------------------------------------------------------- */
 static bool check(net_emission *e) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   const int n = tf_micro_isas(e->o, isas, e->d);
@@ -271,8 +270,8 @@ static void emission_free(net_emission *e) {
   tf_arena_free(e->a);
 }
 
-/* The targets whose kernels can be called in order (TF_EMIT_NETWORKS); types: of data that all can
- * have. */
+/* The targets whose kernels can be called in sequence (TF_EMIT_NETWORKS); types: the data types
+ * that all of them have. */
 static const struct {
   const char *name;
   tf_emitted *(*emit)(net_emission *e, const char *name);
@@ -306,7 +305,7 @@ tf_emitted *tf_net_emit(const tf_net_plan *p, const tf_arch *arch, const tf_work
     emission_free(&e);
     return out;
   }
-  return NULL; /* impossible: it has types of data */
+  return NULL; /* unreachable: some type is available */
 }
 
 tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl,

@@ -1,10 +1,11 @@
-/* network.c: the kernels in the order of the plan, on arguments and on the arena; how many threads
- * a call has. */
+/* network.c: the kernels in the order of the plan, on arguments and on the arena; the number of
+ * threads of a call. */
 #include <inttypes.h>
 
 #include "net/emit.h"
 
-/* The step of rank r of the network's tensor: as the caller says, or without gaps in the arena. */
+/* The stride of rank r of the network's tensor: the caller's, or that of a dense tensor in the
+ * arena. */
 static void put_step(FILE *out, const tf_tensor *z, int r, bool argument) {
   int64_t step = 1;
   for (int i = r + 1; i < z->rank; i++)
@@ -31,7 +32,7 @@ static void bind_place(FILE *out, const tf_tensor *inside, const tf_tensor *outs
   }
 }
 
-/* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
+/* Sets k.X to the argument with its strides, or to a dense tensor in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &net_called(e, i)->group->group->workload->tensors[t];
   const tf_group *group = e->plan->groups[i].group;

@@ -1,5 +1,5 @@
-/* A plan as a folder of CUDA C++: the kernels of each distinct group, and network.cu that starts
- * them in order. */
+/* A plan as a folder of CUDA C++: the kernels of each distinct group, and network.cu, which
+ * launches them in order. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "net/emit.h"
 
 enum { FILES_EACH = 3, FILES_MORE = 12, FILE_NAME = 40 };
-enum { ALIGN = 256 }; /* bytes on which the arena and the kernels' scratch begin */
+enum { ALIGN = 256 }; /* alignment of the arena and of the kernels' scratch in bytes */
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 static bool make_kernel(net_emission *e, int i, const char *name) {
@@ -37,7 +37,7 @@ static const char *text_of(const tf_emitted *e, const char *name) {
   return NULL;
 }
 
-/* The text of a file that some kernel has, and all that have it alike; NULL: none has. */
+/* The text of a file that is the same for all kernels that have it; NULL: no kernel has it. */
 static const char *common(const net_emission *e, const char *name) {
   const char *text = NULL;
   for (int i = 0; i < e->plan->n && !text; i++)
@@ -92,9 +92,8 @@ static void sizes(FILE *out, const net_emission *e) {
           2 * ALIGN);
 }
 
-/* ---- weights as kernels read them -----------------------------------------------------------
- */
-/* Behind the arena, for as long as the workspace is. */
+/* ---- weights in the kernels' layout --------------------------------------------------------- */
+/* Placed after the arena, for the life of the workspace. */
 static void place_weights(net_emission *e) {
   for (int z = 0; z < e->wl->n_tensors; z++) {
     if (!net_is_packed(e, z)) continue;
@@ -122,7 +121,7 @@ static const char packing[] =
     "  pack_part<<<(unsigned)(blocks < 1024 ? blocks : 1024), 256, 0, (cudaStream_t)stream>>>(w);\n"
     "  return cudaGetLastError() == cudaSuccess ? " C_NAME "_done : FAILED;\n}\n#endif\n";
 
-/* The ranks of a tensor in the order in which packed weights have them. */
+/* The q-th rank of a tensor in the order of packed weights. */
 static int rank_at(const net_emission *e, int z, int q) {
   const int last = e->last[z], rank = e->wl->tensors[z].rank;
   return q + 1 == rank ? last : q + (q >= last);
@@ -173,7 +172,7 @@ static void pack_all(FILE *out, const net_emission *e) {
         out);
 }
 
-/* Of arrays that are on the device. */
+/* The entry for arrays on the device. */
 static void entry(FILE *out, const net_emission *e) {
   fputs("\n/* Where what passes between kernels stands, and what each has besides. */\n"
         "typedef struct {\n  unsigned char *arena;\n  void *scratch;\n  size_t rest;\n} places;\n\n"
@@ -207,7 +206,7 @@ static void entry(FILE *out, const net_emission *e) {
         out);
 }
 
-/* ---- the same as a graph, in branches ------------------------------------------------------- */
+/* ---- the same as a graph with branches ------------------------------------------------------ */
 static bool waits(const net_branches *b, int i, int j) {
   return b->waits[(size_t)i * (size_t)b->groups + (size_t)j];
 }
@@ -219,7 +218,7 @@ static bool is_waited_for(const net_branches *b, int j) {
   return any;
 }
 
-/* A group that may run next, of the branch furthest from the first; -1: none is left. */
+/* A group that may run next, of the last branch that has one; -1: none is left. */
 static int next_of(const net_branches *b, const bool *ran) {
   int best = -1;
   for (int i = 0; i < b->groups; i++) {
@@ -504,9 +503,9 @@ static tf_emitted *write_files(const net_emission *e, const char *name) {
   return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
-/* The tolerance of the test: each group rounds what it makes, and errors of many add up as those of
- * a random walk. */
+/* ---- the whole network ---------------------------------------------------------------------- */
+/* The tolerance of the test: each group rounds its results, and errors add up as in a random
+ * walk. */
 static void set_within(net_emission *e) {
   const double groups = sqrt(e->plan->n);
   const double rounds = e->data == IR_BF16                           ? 1.5e-2

@@ -1,5 +1,5 @@
-/* Of network.cu: a network that has its arguments and its workspace on the device, and its kernels
- * as a CUDA graph. */
+/* Parts of network.cu: a network with its arguments and its workspace on the device, and its
+ * kernels as a CUDA graph. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/cuda.h"
@@ -51,7 +51,7 @@ static const char bf16[] =
     "  return (element)((u + 0x7fff + (u >> 16 & 1)) >> 16);\n}\n"
     "static float wide_element(element x) {\n  const uint32_t u = (uint32_t)x << 16;\n  float f;\n"
     "  memcpy(&f, &u, sizeof f);\n  return f;\n}\n";
-/* To nearest even, by adding a number whose last bit is float16's. */
+/* Rounds to nearest even by adding a number whose last bit is float16's. */
 static const char f16[] =
     "static element narrow_element(float x) {\n  uint32_t u;\n  memcpy(&u, &x, sizeof u);\n"
     "  const uint32_t sign = u >> 16 & 0x8000;\n  float a = fabsf(x);\n"
@@ -67,7 +67,7 @@ static const char f16[] =
     "ldexpf((float)m, -24);\n"
     "  return x >> 15 ? -a : a;\n}\n";
 
-/* The network's type as the host has it, and how a float becomes one of it and back. */
+/* The network's type on the host, and its conversions from and to float. */
 static void put_types(FILE *out, const net_emission *e) {
   fprintf(out, "typedef %s element;\n", c_type(e->data));
   fputs(e->data == IR_BF16 ? bf16 : e->data == IR_F16 ? f16 : f32, out);
@@ -195,8 +195,8 @@ static const char series[] =
     "  float *x = malloc(n * sizeof *x);\n  if (!x) exit(2);\n"
     "  for (size_t i = 0; i < n; i++) x[i] = number(at++, deviation);\n  return x;\n}\n\n";
 
-/* Of what has several ranks, such that a sum over the largest of them keeps the size of
- * activations. */
+/* The deviation of a tensor with several ranks for which a sum over its largest rank keeps the size
+ * of activations. */
 static double deviation_of(const tf_tensor *t) {
   double most = 1;
   for (int r = 0; r < t->rank && t->rank > 1; r++)
@@ -218,8 +218,8 @@ static const char programs_head[] = "#include <math.h>\n#include <stdint.h>\n#in
                                     "#include <stdlib.h>\n#include <string.h>\n"
                                     "#include <time.h>\n\n#include \"kernel_device.h\"\n\n";
 
-/* The outputs of the handle: of a second call, to which inputs are not brought again, those of a
- * graph, and those of arrays of the host are the same bits. */
+/* The outputs of the handle, of a second call without copying inputs again, of a graph, and for
+ * arrays of the host must be the same bits. */
 void net_cuda_test_handle(FILE *out, const net_emission *e) {
   fputs("/* Holds a network that has its memory on the device against calls with arrays of the "
         "host: the same bits, also of a second call\n"

@@ -1,4 +1,4 @@
-/* The files of a folder, as they are put together. */
+/* The files of a folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ tf_emitted *net_files_new(int most) {
 }
 
 bool net_add_file(tf_emitted *out, const char *name, char *text) {
-  char *kept = (char *)out->file[out->n].name; /* storage for it */
+  char *kept = (char *)out->file[out->n].name; /* the name's storage */
   if (!text) return false;
   snprintf(kept, FILE_NAME, "%s", name);
   out->file[out->n++].text = text;

@@ -4,7 +4,7 @@
 
 #include "net/emit.h"
 
-/* The files are untrusted: every number is checked before it is used. */
+/* The files are untrusted: every number is checked before use. */
 static const char reader[] =
     "static uint64_t word(const unsigned char *p, int bytes) {\n"
     "  uint64_t x = 0;\n  for (int i = bytes; i-- > 0;)\n    x = x << 8 | p[i];\n  return x;\n}\n\n"

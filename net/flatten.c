@@ -1,6 +1,6 @@
-/* Dims that always stand side by side become one: rows of an image of 7 x 7 that are only mapped,
- * summed or multiplied by a matrix are one row of 49.  Mappings have fewer choices then, and
- * vectors are full where a row would not fill one. */
+/* Merges dims that are adjacent everywhere: rows of an image of 7 x 7 that are only mapped, summed
+ * or multiplied by a matrix become one row of 49. Mappings then have fewer choices, and vectors are
+ * full where a row would not fill one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,9 +13,9 @@ typedef struct {
   tf_workload *wl;
   const bool *fixed; /* [n_tensors] its ranks are those of an argument of the network */
   tf_group_place *place;
-  int d, e;     /* dims to become one, e the inner one */
-  int *rank_of; /* [n_tensors] the rank that d moves, if e moves the next one; -1: neither moves any
-                 */
+  int d, e;     /* dims to be merged, e the inner one */
+  int *rank_of; /* [n_tensors] the rank that d moves, where e moves the next one; -1: neither moves
+                   any */
 } pair;
 
 static bool has(const tf_index *x, int dim) {
@@ -24,8 +24,8 @@ static bool has(const tf_index *x, int dim) {
   return false;
 }
 
-/* Whether ranks r and r + 1 of the tensor are one row of neighbours: all of both dims.  Moved by
- * them alone it is not read beyond its borders. */
+/* Whether ranks r and r + 1 of the tensor are one contiguous row, over the full extents of both
+ * dims. As only the two move these ranks, no read goes beyond borders. */
 static bool is_row(const pair *p, int tensor, int r) {
   const tf_tensor *z = &p->wl->tensors[tensor];
   const tf_group_place *at = &p->place[tensor];
@@ -36,8 +36,8 @@ static bool is_row(const pair *p, int tensor, int r) {
          z->extent[r + 1] == p->wl->dims[p->e].extent && !z->lo[r] && !z->lo[r + 1];
 }
 
-/* Notes that d moves rank r of the tensor; false if it cannot become one with the next, or moves
- * another elsewhere. */
+/* Records that d moves rank r of the tensor; false if the rank cannot be merged with the next, or d
+ * moves another rank elsewhere. */
 static bool note(const pair *p, int tensor, int r) {
   int *rank = &p->rank_of[tensor];
   if (!is_row(p, tensor, r) || (*rank >= 0 && *rank != r)) return false;
@@ -45,7 +45,7 @@ static bool note(const pair *p, int tensor, int r) {
   return true;
 }
 
-/* Whether the two dims stand side by side in the read and nowhere else, or not at all. */
+/* Whether the read has the two dims as adjacent ranks and nowhere else, or not at all. */
 static bool read_allows(const pair *p, const tf_ref *ref) {
   const int rank = p->wl->tensors[ref->tensor].rank;
   for (int r = 0; r < rank; r++) {
@@ -94,8 +94,8 @@ static bool may_join(const pair *p) {
   return ok;
 }
 
-/* ---- joining -------------------------------------------------------------------------------- */
-/* Takes element `at` out of the array. */
+/* ---- merging -------------------------------------------------------------------------------- */
+/* Removes element `at` from the array. */
 static void drop(void *array, size_t each, int at, int n) {
   char *bytes = array;
   memmove(bytes + (size_t)at * each, bytes + (size_t)(at + 1) * each, (size_t)(n - at - 1) * each);
@@ -104,7 +104,7 @@ static void drop(void *array, size_t each, int at, int n) {
 static bool join_tensor(const pair *p, int tensor, int r) {
   tf_tensor *z = &p->wl->tensors[tensor];
   const size_t n = (size_t)z->rank;
-  int64_t *all = TF_ARRAY(p->a, int64_t, 3 * n); /* its own: the arrays were the network's */
+  int64_t *all = TF_ARRAY(p->a, int64_t, 3 * n); /* a copy: the arrays were the network's */
   if (!all) return false;
   memcpy(all, z->lo, n * sizeof *all);
   memcpy(all + n, z->extent, n * sizeof *all);
@@ -133,8 +133,8 @@ static bool join_tensor(const pair *p, int tensor, int r) {
   return true;
 }
 
-/* Joins the ranks of what moves with the dims: of reads first, while tensors still have them all.
- */
+/* Merges the ranks of all tensors that the dims move: in reads first, while tensors still have all
+ * ranks. */
 static bool join_ranks(const pair *p) {
   for (int i = 0; i < p->wl->n_ops; i++)
     for (int k = 0; k < p->wl->ops[i].n_reads; k++) {
@@ -149,7 +149,7 @@ static bool join_ranks(const pair *p) {
 
 static void renumber(int *dim, int gone) { *dim -= *dim > gone; }
 
-/* Takes dim e out of ops, reads and the list of dims. */
+/* Removes dim e from ops, reads and the list of dims. */
 static void forget(const pair *p) {
   tf_workload *wl = p->wl;
   for (int i = 0; i < wl->n_ops; i++) {
@@ -181,7 +181,7 @@ bool net_is_taken(const tf_workload *wl, const char *name) {
   return false;
 }
 
-/* The two names, and a number if there is such a name. */
+/* Both names, joined, and a number if the name is taken. */
 static bool name_joined(const pair *p) {
   tf_dim *d = &p->wl->dims[p->d];
   char name[160];
@@ -199,7 +199,7 @@ static bool join(const pair *p) {
   return true;
 }
 
-/* A pair of neighbours in an output or a read that may be joined; false: there is none. */
+/* Two adjacent dims of an output or a read that may be merged; false: there are none. */
 static bool find_pair(pair *p) {
   for (int i = 0; i < p->wl->n_ops; i++) {
     const tf_op *op = &p->wl->ops[i];

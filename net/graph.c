@@ -17,7 +17,7 @@ static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
   return inside == 0 || inside == z->n_consumers;
 }
 
-/* Adds the ops of the group that produce what ops[i] reads, or read its output. */
+/* The ops of the group that produce what ops[i] reads, or read its output. */
 static uint32_t beside(const tf_workload *wl, const int *ops, int n, int i) {
   uint32_t found = 0;
   for (int k = 0; k < n; k++) {
@@ -40,8 +40,8 @@ static bool connected(const tf_workload *wl, const int *ops, int n) {
   return __builtin_popcount(reached) == n;
 }
 
-/* Whether an op of the group reads a view of what another one makes, which is there once that has
- * run. */
+/* Whether an op of the group reads a view of a tensor that another op of it produces: views exist
+ * only after that group has run. */
 static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   for (int i = 0; i < n; i++)
     for (int r = 0; r < wl->ops[ops[i]].n_reads; r++) {
@@ -51,8 +51,8 @@ static bool views_inside(const tf_workload *wl, const int *ops, int n) {
   return false;
 }
 
-/* Whether an op of the group multiplies bytes that another one makes: kernels keep what stays
- * inside as float32, and sum integers of what they are given alone. */
+/* Whether an op of the group multiplies bytes that another one computes: kernels keep intermediates
+ * as float32, and have integer sums of inputs only. */
 static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &wl->ops[ops[i]];

@@ -1,4 +1,4 @@
-/* The files of which a plan was made: their names and hashes in the plan. */
+/* The files from which a plan was made: their names and hashes in the plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

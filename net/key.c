@@ -1,9 +1,9 @@
-/* A key that is equal for groups which differ only in names. */
+/* A key that is equal for groups that differ only in names. */
 #include <string.h>
 
 #include "net/net.h"
 
-/* A row of numbers; while `at` is NULL they are only counted. */
+/* An array of numbers; while `at` is NULL they are only counted. */
 typedef struct {
   int64_t *at;
   size_t n;

@@ -1,4 +1,4 @@
-/* Placement of the tensors that pass between groups; which groups touch nothing of each other. */
+/* Placement of the tensors between groups; independent groups. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
   return true;
 }
 
-/* Adds its live range, from the group that produces it to the last that reads it; a tensor that no
- * other group reads gets none. */
+/* Adds the tensor's live range, from the group that produces it to the last that reads it; if no
+ * other group reads it there is none. */
 static bool add_block(laying *l, int z) {
   const tf_tensor *t = &l->wl->tensors[z];
   if (t->producer < 0 || t->view_of) return true;
@@ -106,7 +106,7 @@ typedef struct {
   net_block *block; /* [n_tensors] */
 } ordering;
 
-/* The most that is live in one group, in bits, as far as that is below 2^63. */
+/* The largest sum of live blocks, in bits, if it is below 2^63. */
 static int64_t most_of(ordering *x, const int *order) {
   int n = 0;
   for (int i = 0; i < x->c->n; i++)
@@ -135,7 +135,8 @@ static bool may_run(const ordering *x, const bool *done, int g) {
   return true;
 }
 
-/* Again and again the group that may run and whose first op stands first in the workload. */
+/* Repeatedly picks, of the groups that may run, the one whose first op comes first in the
+ * workload. */
 static void order_by_ops(ordering *x, bool *done, int *order) {
   int n = 0, from = 0; /* all before that op have run */
   for (int i = from; n < x->c->n; i++) {
@@ -185,15 +186,15 @@ bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
   return most_of(&x, order) >= most_of(&x, found) || put_groups(a, c, order, wl->n_ops);
 }
 
-/* ---- who may be beside whom ----------------------------------------------------------------- */
-/* Bytes of the arena or, of the network's arguments, the whole tensor. */
+/* ---- groups that may run concurrently ------------------------------------------------------- */
+/* Bytes of the arena or, of an argument of the network, the whole tensor. */
 typedef struct {
   int64_t from, to;
-  int argument; /* number of the tensor; -1: of the arena */
+  int argument; /* number of the tensor; -1: in the arena */
   bool written;
 } touched;
 
-/* What all groups touch: group i from first[i] on. */
+/* The accesses of all groups: group i's from first[i] on. */
 typedef struct {
   touched *all;
   int *first;
@@ -227,8 +228,8 @@ static bool collide(const touching *w, int i, int j) {
   return false;
 }
 
-/* The branch that goes on with group i: that of the last group which it has to be behind, or one
- * that ends with a group that is done by then; a new one; the first. */
+/* The branch that continues with group i: that of the last group on which it depends, or a branch
+ * whose last group is done by then; a new one; the first. */
 static int branch_for(const net_branches *b, int i, const bool *behind, const int *last) {
   int own = -1, idle = -1;
   for (int l = 0; l < b->n; l++) {

@@ -1,18 +1,16 @@
-/* Cuts a network into groups by dynamic programming over sets of ops that have run.
+/* Cuts a network into groups by dynamic programming over sets of ops that have run. A state is a
+ * set of ops that may have run at some moment: the first p of the order, and some of the next ones
+ * within a window. A group is an edge from one state to another, and the least cost of a state is
+ * the minimum over the groups that may have run last. Any sequence of groups is a path through
+ * these states, so that the result is optimal if the window covers all ops and the costs' `least`
+ * are lower bounds. Costs of groups are requested in ascending order of the state's least cost, as
+ * long as they may improve it. Sets of ops are enumerated by adding one op at a time; a set that no
+ * later op can complete to a group is dropped at once. The window is chosen such that states,
+ * groups and sets are few.
  *
- * A state is a set of ops that may have run at some moment: the first p of the order, and some of
- * the next ones within a window.  A group is an edge from one state to another, and the least cost
- * of a state is the minimum over the groups that may have run last.  Any sequence of groups is a
- * path through these states, so that with a window over all ops, and where the prices' `least` are
- * lower bounds, the result is optimal.  Costs of groups are requested by ascending least cost of
- * the state, and no longer once that cannot improve it.
- *
- * Sets of ops are enumerated one op longer each; one that no later op can make a group of is left
- * at once, such as two ops that do nothing for each other.  The window is such that states, groups
- * and sets looked at are few.
- *
- * Where ops may be made again, a group may hold ops that have not run once it is over: those whose
- * output it reads, and others still have to.  Later groups make them again, or store them. */
+ * Where ops may be computed again, a group may hold ops that have not run once it is over: those
+ * whose output it reads, and others still have to. Later groups compute them again, or store
+ * them. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -33,11 +31,11 @@ typedef struct edge {
   int from, id;
   uint64_t ops; /* bit k: the op at position p + k of state `from`, those made again, too */
   double least;
-  bool known; /* least is what it costs */
+  bool known; /* `least` is its cost */
   struct edge *next;
 } edge;
 
-/* The first p ops of the order have run, and op p + 1 + k where bit k of `ahead` is set. */
+/* The first p ops of the order have run, and op p + 1 + k if bit k of `ahead` is set. */
 typedef struct {
   int p, n_run;
   uint64_t ahead;
@@ -58,8 +56,8 @@ typedef struct {
   state *at;
   int bucket[STATE_BUCKETS];
   int *size; /* [n_ops + 1] states with so many ops: number of the first + 1 */
-  int64_t edges, most, sets,
-      most_sets; /* sets of ops looked at, of which edges are those that may be groups */
+  int64_t edges, most, sets, most_sets; /* sets of ops that may be enumerated, of which edges are
+                                           those that may be groups */
   bool failed;
 } search;
 
@@ -86,7 +84,7 @@ static bool grow(search *s) {
   return true;
 }
 
-/* The number of a state, added if new; -1: no memory. */
+/* The number of a state, added if new; -1: out of memory. */
 static int find_state(search *s, int p, uint64_t ahead) {
   const unsigned b =
       (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) %
@@ -103,7 +101,7 @@ static int find_state(search *s, int p, uint64_t ahead) {
   return i;
 }
 
-/* The state after these ops have run, too. */
+/* The state after the group has also run. */
 static int state_after(search *s, int from, uint64_t ops) {
   int p = s->at[from].p;
   uint64_t run = ops | s->at[from].ahead << 1; /* bit k: position p + k */
@@ -112,7 +110,7 @@ static int state_after(search *s, int from, uint64_t ops) {
   return find_state(s, p, run >> 1);
 }
 
-/* ---- groups that may come next -------------------------------------------------------------- */
+/* ---- groups that may run next --------------------------------------------------------------- */
 typedef struct {
   int from, n, op[NET_MAX_GROUP], place[NET_MAX_GROUP];
   uint64_t ops;
@@ -133,18 +131,17 @@ static bool add_edge(search *s, const growing *g, uint64_t again) {
   return ++s->edges <= s->most;
 }
 
-/* What ops within the window of a state have to do with each other; bit k is the op at position p +
- * k. */
+/* The dependences of ops within the window of a state; bit k is the op at position p + k. */
 typedef struct {
   int n;         /* ops there */
-  uint64_t left; /* that have not run */
+  uint64_t left; /* ops that have not run */
   uint64_t need[64], beside[64],
-      readers[64];             /* [k] makers that have not run; makers and readers; readers */
-  bool beyond[64], barred[64]; /* [k] has a reader further on; reads a view of what has not run, or
-                                  of what is not there */
+      readers[64];             /* [k] producers that have not run; producers and readers; readers */
+  bool beyond[64], barred[64]; /* [k] has a reader beyond the window; reads a view of a tensor that
+                                  does not exist yet, or an op that has not run outside */
 } near_by;
 
-/* Fills what concerns the reads of the op at k. */
+/* Sets what follows from the reads of the op at k. */
 static void look_at_reads(const search *s, const state *x, near_by *v, int k) {
   const tf_op *o = &s->wl->ops[s->wl->topo[x->p + k]];
   for (int r = 0; r < o->n_reads; r++) {
@@ -175,8 +172,8 @@ static void look_around(const search *s, const state *x, near_by *v) {
   }
 }
 
-/* Ops from k on that can join the group, at most `more` of them: whose makers are there, or can
- * join before. */
+/* The ops from k on that can join the group, at most `more` of them: their producers are in it, or
+ * can join before. */
 static uint64_t may_join(const near_by *v, uint64_t ops, int from, int more) {
   uint64_t may = 0;
   for (int k = from; k < v->n; k++) {
@@ -201,8 +198,8 @@ static uint64_t made_again(const near_by *v, uint64_t ops, uint64_t join) {
   return again;
 }
 
-/* Whether some ops that can join make a group of the set: they connect it, and what one of it reads
- * of another is read by none that stays outside, or can be made again. */
+/* Whether some of the ops that can join make the set a group: they connect it, and no reader of an
+ * output that the set reads stays outside, unless it can be computed again. */
 static bool may_become(const search *s, const near_by *v, uint64_t ops, uint64_t join) {
   uint64_t reached = ops & -ops, done = 0;
   while (reached & ~done) {
@@ -242,7 +239,7 @@ static bool extend(search *s, const near_by *v, growing *g, int from) {
 }
 
 /* ---- costs ---------------------------------------------------------------------------------- */
-/* The edge by which the set would cost the least, taken out of the list; NULL: none is left. */
+/* Removes and returns the edge over which the state costs least; NULL: none is left. */
 static edge *take_least(search *s, state *x) {
   edge **best = NULL;
   double least = INFINITY;
@@ -259,9 +256,8 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
-/* What the set costs at most: by the edges whose costs are known by now, which they note; others,
- * the least they may.
- */
+/* An upper bound on the state's cost, from the edges whose costs are known by now. Updates the
+ * edges' least costs. */
 static double known_cost(const search *s, const state *x) {
   double most = INFINITY;
   for (edge *e = x->in; e; e = e->next) {
@@ -274,9 +270,9 @@ static double known_cost(const search *s, const state *x) {
   return most;
 }
 
-/* Tells the prices of the groups by which sets of so many ops may cost less than by those of known
- * cost.  One that costs less than expected makes it in vain to have told of others, which few do.
- */
+/* Announces to the costs the groups by which states with so many ops may become cheaper than by
+ * groups of known cost. If a group costs less than expected, announcements of others were in vain,
+ * which is rare. */
 static void tell_ahead(const search *s, int size) {
   int id[NET_MOST_AT_ONCE], n = 0;
   if (s->price->at_once < 2) return;
@@ -292,8 +288,8 @@ static void tell_ahead(const search *s, int size) {
   if (n > 0) s->price->ahead(s->price->ctx, id, n);
 }
 
-/* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat
- * it are not priced. False if pricing failed. */
+/* The least cost of reaching state i over its incoming edges; edges whose bound cannot improve it
+ * are not costed. False if costing failed. */
 static bool least_cost_to(search *s, int i) {
   if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
   for (edge *e; known_cost(s, &s->at[i]), (e = take_least(s, &s->at[i]));) {
@@ -308,7 +304,7 @@ static bool least_cost_to(search *s, int i) {
   return true;
 }
 
-/* Visits states by size.  False if there are too many edges, or it failed. */
+/* Visits states by size. False: there are too many edges, or it failed. */
 static bool walk(search *s) {
   s->n = 0;
   s->room = 0;
@@ -358,7 +354,7 @@ static bool read_back(search *s, net_cuts *out) {
   return true;
 }
 
-/* Whether the window's groups are few enough to be looked at. */
+/* Whether the window's groups are few enough to be enumerated. */
 static bool fits(search *s, int window) {
   tf_arena *kept = s->a;
   s->a = tf_arena_new();
@@ -369,9 +365,8 @@ static bool fits(search *s, int window) {
   return ok;
 }
 
-/* The largest window that holds a group of any size whose states have few enough groups; where
- * there is none, and all sets of that window would be too many, the largest of those that are
- * smaller. */
+/* Chooses the largest window that can hold a group of any size and whose states have few enough
+ * groups; if there is none, because sets of that window are too many, the largest smaller one. */
 static void choose_window(search *s) {
   const net_prices *price = s->price;
   bool found = false;

@@ -1,8 +1,8 @@
-/* Placement of blocks with live ranges in one arena.  Blocks are placed one after the other, each
- * as low as the live ones placed before allow, so that the order decides.  Several orders are
- * tried, and the best one is improved by local search: a block at the top is placed earlier, or two
- * are swapped.  It ends when the peak equals the largest live set, which is a lower bound, or when
- * the work limit is reached. */
+/* Places blocks with live ranges in one arena. Blocks are placed one after the other, each as low
+ * as the live ones placed before allow, so that the order decides. Several orders are tried, and
+ * the best one is improved by local search: a block at the peak is placed earlier, or two are
+ * swapped. It ends when the peak equals the largest live set, which is a lower bound, or at the
+ * work limit. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void swap(placing *p, tf_rng *rng) {
 
 int64_t net_most_alive(const net_block *b, int n) {
   int64_t most = 0;
-  for (int i = 0; i < n; i++) { /* the live set is largest at the beginning of some block */
+  for (int i = 0; i < n; i++) { /* the live set is largest at the start of some block */
     int64_t alive = 0;
     for (int k = 0; k < n; k++)
       if (b[k].from <= b[i].from && b[i].from <= b[k].to) alive += b[k].size;

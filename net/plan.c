@@ -1,4 +1,4 @@
-/* The plan of a network: cut into groups, each mapped, and the totals. */
+/* The plan of a network: cut into groups, each mapped, and totals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "tileflow/tree.h"
 
 /* ---- one group ------------------------------------------------------------------------------ */
-/* Why the kernel cannot be made, if so, is said where its cycles are asked for. */
+/* An error, if the kernel cannot be made, is reported where its cycles are asked for. */
 static void expect(tf_net_group *g, const tf_net_opts *o, const tf_result *r) {
   tf_diags *d = tf_diags_new();
   const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .choices = g->choices, .result = r};
@@ -47,8 +47,8 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
-/* The mapping of group i, of the costs' class x: one that is known, that of the group that it is
- * like, or x's; with the choices made for its kernel. */
+/* The mapping of group i, whose cost entry is x: a given one, that of an equal group, or x's; with
+ * the choices for its kernel. */
 static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
@@ -67,7 +67,7 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
   return NULL;
 }
 
-/* Figures of the first group of its kind, of the architecture as it is given. */
+/* Figures of the first group of each kind, on the architecture as given. */
 static bool judge(const net_planning *s, tf_net_group *g) {
   const net_costs *c = &s->costs;
   const size_t errors = tf_diags_errors(c->d);
@@ -103,7 +103,7 @@ static bool make_group(net_planning *s, int i) {
   if (!*like) *like = i + 1;
   g->like = *like - 1;
   if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0)
-    return false; /* said of that one */
+    return false; /* reported for the first one */
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
   if (g->like == i) return judge(s, g);
@@ -118,7 +118,7 @@ static bool make_group(net_planning *s, int i) {
   return true;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all groups ----------------------------------------------------------------------------- */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
   p->n_distinct = 0;
   for (int i = 0; i < p->n; i++) {
@@ -141,7 +141,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */
-/* Whether the group's kernel is as near to its bound as makes no difference. */
+/* Whether the group's kernel is so near to its bound that a search is pointless. */
 static bool is_settled(const net_costs *c, const net_cost *x) {
   const double near = 1.005;
   return net_has_kernels(c) && x->tree &&
@@ -167,7 +167,7 @@ static bool improve(net_planning *s) {
   return true;
 }
 
-/* No cut has a finite cost: reports each op that cannot be mapped as a group of its own. */
+/* If no cut has a finite cost: reports each op that cannot be mapped as a group of its own. */
 static bool report_unmapped(net_planning *s) {
   net_costs *c = &s->costs;
   for (int o = 0; o < c->wl->n_ops; o++) {
@@ -198,7 +198,7 @@ static bool cut(net_planning *s) {
   return isinf(s->cuts.cost) ? report_unmapped(s) : true;
 }
 
-/* All orders cost the same; in one less memory passes between groups than in another. */
+/* All orders cost the same, but need different amounts of memory between groups. */
 static bool order(net_planning *s) {
   return net_order(s->a, s->costs.wl, &s->cuts) || tf_out_of_memory(s->costs.d);
 }
@@ -228,7 +228,7 @@ static bool make_groups(net_planning *s) {
   return ok;
 }
 
-/* What memories take besides, of kernels whose cycles are without them. */
+/* Cycles of memories, for kernels whose estimates are without them. */
 static bool left(net_planning *s) {
   const net_costs *c = &s->costs;
   return !net_has_kernels(c) || tf_emit_cycles_whole(c->o->target) ||
@@ -240,7 +240,7 @@ static bool sum(net_planning *s) {
   return net_sum(s->arch, s->costs.wl, s->plan, s->costs.d) && net_benefits(s);
 }
 
-/* In the order in which they run. */
+/* In execution order. */
 static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum};
 enum { N_PASSES = sizeof passes / sizeof passes[0] };
 

@@ -19,7 +19,7 @@ static const tf_yrow plan_rows[N_P] = {
     [P_ISA] = {"isa", TF_Y_SCALAR, false},
     [P_DTYPE] = {"dtype", TF_Y_SCALAR, false},
     [P_GROUPS] = {"groups", TF_Y_LIST, true},
-    [P_FILES] = {"files", TF_Y_LIST, false}, /* read by inputs.c */
+    [P_FILES] = {"files", TF_Y_LIST, false}, /* inputs.c reads it */
     [P_SET] = {"set", TF_Y_LIST, false}};
 enum { G_OPS, G_CHOOSE, G_MAPPING, N_G };
 static const tf_yrow group_rows[N_G] = {[G_OPS] = {"ops", TF_Y_LIST, true},
@@ -36,7 +36,7 @@ typedef struct {
   const tf_workload *wl;
   tf_diags *d;
   tf_arena *a;
-  const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere so far */
+  const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere yet */
   const tf_ynode **again; /* [n_ops] where another one does */
   int *of;                /* [n_ops] 1 + its group, the last */
   bool lost;              /* some group names unknown ops, or none */
@@ -134,7 +134,7 @@ static bool made_again(reader *r) {
   return ok;
 }
 
-/* Checks that what an op reads is produced by its group or an earlier one; of what is made in
+/* Checks that each read of an op is produced by its group or an earlier one; of what is computed in
  * several groups, see above. */
 static bool in_order(const reader *r) {
   bool ok = true;
@@ -169,11 +169,11 @@ static bool all_named(const reader *r, tf_loc at) {
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
-/* Whether mappings of two groups with equal keys differ only in names, and their kernels' choices
- * in nothing. */
+/* Whether mappings of two groups with equal keys differ only in names, and their kernels have the
+ * same choices. */
 static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
   if (memcmp(&a->choices, &b->choices, sizeof a->choices) != 0) return false;
-  tf_tree renamed = *a->tree; /* equal numbers of dims, tensors and ops */
+  tf_tree renamed = *a->tree; /* the numbers of dims, tensors and ops are equal */
   renamed.workload = b->group->workload;
   char *x = tf_tree_text(&renamed), *y = tf_tree_text(b->tree);
   const bool same = x && y && !strcmp(x, y);
@@ -182,8 +182,8 @@ static bool same_mapping(const tf_net_group *a, const tf_net_group *b) {
   return same;
 }
 
-/* The first group before g that differs only in names, including the mapping; its own number if
- * there is none. */
+/* The first group before g that differs from it only in names, including the mapping; g's own
+ * number if there is none. */
 static int find_like(const reader *r, int i) {
   const tf_net_group *g = &r->plan->groups[i];
   for (int k = 0; k < i; k++) {
@@ -196,7 +196,7 @@ static int find_like(const reader *r, int i) {
   return i;
 }
 
-/* Whether the group has one dim where the network has two that stand side by side. */
+/* Whether the group has one dim in place of two adjacent ones of the network. */
 static bool has_joined_dims(const reader *r, const tf_group *g) {
   for (int o = 0; o < g->workload->n_ops; o++)
     if (g->workload->ops[o].n_dims < r->wl->ops[g->op[o]].n_dims) return true;
@@ -216,7 +216,7 @@ static bool take_choice(const tf_ynode *value, const tf_choice_row *row, signed 
                  tf_near_text(&near, hint, sizeof hint));
 }
 
-/* What is chosen for the generator of the group's kernel; node NULL: nothing. */
+/* The choices for the generator of the group's kernel; node NULL: none. */
 static bool take_choices(const reader *r, tf_net_group *g, const tf_ynode *node) {
   const tf_ynode *v[TF_N_CHOICES] = {NULL};
   bool ok = !node || tf_yschema_check(node, choice_rows, TF_N_CHOICES, "what is chosen", v, r->d);
@@ -274,7 +274,7 @@ static bool read_objective(const reader *r, const tf_ynode *node) {
                           "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
 }
 
-/* One that networks of the target can have. */
+/* A data type that networks of the target can have. */
 static bool read_dtype(const reader *r, const tf_ynode *node) {
   static const char *const keys[] = {
 #define X(key, in, out) key,
@@ -295,7 +295,7 @@ static bool read_dtype(const reader *r, const tf_ynode *node) {
                           r->plan->target, node->text, tf_near_text(&near, hint, sizeof hint));
 }
 
-/* The target that the plan is for, which must be one of networks; its isa and type of data. */
+/* The target of the plan, which must support networks; its isa and data type. */
 static bool read_target(const reader *r, const tf_ynode *const *v) {
   tf_near near =
       tf_near_start(v[P_TARGET] ? v[P_TARGET]->text : "", v[P_TARGET] ? v[P_TARGET]->len : 0);
@@ -368,7 +368,7 @@ tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const 
 bool tf_net_has_plan(const tf_text *text) {
   static const char key[] = "plan:";
   if (!text->text || text->len == 0 || text->text[0] == 8) return false; /* an ONNX model */
-  const char *end = text->text + text->len;                              /* where no 0 need be */
+  const char *end = text->text + text->len; /* need not be followed by a 0 */
   for (const char *line = text->text; line && end - line >= (ptrdiff_t)(sizeof key - 1);) {
     if (!memcmp(line, key, sizeof key - 1)) return true;
     line = memchr(line, '\n', (size_t)(end - line));

@@ -1,20 +1,20 @@
-/* Inputs of a group that are read at `64 * head + row` of one rank, or from some place on, become
- * tensors whose indices are plain dims: the same words under other coordinates, found by strides.
- * What looks for mappings of products knows them then for what they are. */
+/* Inputs of a group that are read at `64 * head + row` of one rank, or with an offset, become
+ * tensors whose indices are plain dims: the same words under other coordinates, addressed by
+ * strides. Code that recognises products then recognises these, too. */
 #include <stdio.h>
 #include <string.h>
 
 #include "net/net.h"
 
-/* Elements on whose multiples rows have to begin, so that 16 bytes can be moved at once. */
+/* Elements to whose multiples rows must be aligned, so that 16 bytes can be moved at once. */
 enum { ALIGNED = 8, MOST_RANKS = 16, MOST_DIMS = 4 };
 
 /* How a read moves along one rank of a tensor. */
 typedef enum { KEPT, SPREAD, SLICED, AT_ONE } way;
 typedef struct {
   way way;
-  int64_t begin; /* where element 0 is */
-  /* SPREAD, SLICED: the dims, the outermost first, and what one step of each is. */
+  int64_t begin; /* coordinate of element 0 */
+  /* SPREAD, SLICED: the dims, outermost first, and the step of each. */
   int n, dim[MOST_DIMS];
   int64_t step[MOST_DIMS], extent[MOST_DIMS];
 } part;
@@ -25,10 +25,10 @@ typedef struct {
   const bool *fixed;      /* [tensors] its strides are the caller's */
   int *tensor;            /* of the group, with room for one for each read */
   tf_group_place *place;  /* likewise */
-  part parts[MOST_RANKS]; /* of the read at hand */
+  part parts[MOST_RANKS]; /* of the current read */
 } splitter;
 
-/* Takes the terms in, the largest first. */
+/* Sorts the terms, the largest step first. */
 static void sort_terms(const splitter *s, const tf_index *x, part *p) {
   for (int k = 0; k < x->n_terms; k++) {
     int at = p->n++;
@@ -47,14 +47,14 @@ static part part_of(const splitter *s, const tf_tensor *z, int r, const tf_index
   part q = {.way = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
   sort_terms(s, x, &q);
   bool whole = q.step[q.n - 1] == 1;
-  for (int k = 0; k + 1 < q.n && whole;
-       k++) /* an inner dim goes through all of a step of the one around it */
+  for (int k = 0; k + 1 < q.n && whole; k++) /* an inner dim spans a step of the next outer one */
     whole = q.step[k] == q.step[k + 1] * q.extent[k + 1];
   if (!whole || q.begin + q.step[0] * q.extent[0] > z->extent[r]) return p;
   return q.way == SLICED && q.begin == 0 ? p : q;
 }
 
-/* Fills parts; whether some rank is not read as it stands, and rows begin on 16 bytes then, too. */
+/* Sets parts; returns whether some rank is not read directly, while rows would remain aligned to 16
+ * bytes. */
 static bool differs(splitter *s, int t, const tf_ref *ref) {
   const tf_tensor *z = &s->wl->tensors[t];
   bool any = false;
@@ -90,8 +90,7 @@ static bool same_place(const splitter *s, int t, int made) {
   return q == n->rank;
 }
 
-/* A new tensor of the group, which has what the read at hand has of t; its number, -1: no memory.
- */
+/* Adds a tensor for the current read of t; returns its number; -1: out of memory. */
 static int make_tensor(splitter *s, int t) {
   tf_workload *wl = s->wl;
   const tf_tensor *z = &wl->tensors[t];
@@ -147,7 +146,7 @@ static bool plain(const splitter *s, tf_index *x, int dim) {
   return true;
 }
 
-/* The read at hand, of the tensor that has it. */
+/* Replaces the current read by one of the new tensor. */
 static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
   tf_index *index = TF_ARRAY(s->a, tf_index, MOST_RANKS);
   if (!index) return false;
@@ -163,7 +162,7 @@ static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
   return true;
 }
 
-/* Who reads the tensor, each op once. */
+/* Counts the readers of the tensor, each op once. */
 static void count_consumers(tf_workload *wl, int t) {
   tf_tensor *z = &wl->tensors[t];
   z->n_consumers = 0;
@@ -175,7 +174,7 @@ static void count_consumers(tf_workload *wl, int t) {
       }
 }
 
-/* Takes tensors out that nobody reads any more. */
+/* Removes tensors that are no longer read. */
 static void drop_unread(splitter *s, int before) {
   tf_workload *wl = s->wl;
   for (int t = before - 1; t >= 0; t--) {
@@ -217,7 +216,7 @@ bool net_split(tf_arena *a, tf_workload *wl, const bool *fixed, int *tensor,
   return true;
 }
 
-/* ---- a row of its own ----------------------------------------------------------------------- */
+/* ---- vectors as rows ------------------------------------------------------------------------ */
 static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
   bool any = false;
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
@@ -226,7 +225,7 @@ static bool reads_dim(const splitter *s, const tf_ref *ref, int dim) {
   return any;
 }
 
-/* The operand of a product that has none of the output's dims, where the other has them all; -1: no
+/* The operand of a product that has none of the output's dims, while the other has them all; -1: no
  * such product. */
 static int lone_operand(const splitter *s, const tf_op *op) {
   if (op->reduce != TF_REDUCE_ADD || op->n_reads != 2 || !op->n_out_dims ||
@@ -242,14 +241,14 @@ static int lone_operand(const splitter *s, const tf_op *op) {
   return -1;
 }
 
-/* A copy of n elements of `each` bytes with room for one in front; array NULL: zeros. */
+/* A copy of n elements of `each` bytes after room for one; array NULL: zeros. */
 static void *with_front(const splitter *s, const void *array, size_t n, size_t each) {
   char *all = tf_arena_alloc(s->a, (n + 1) * each);
   if (all && array) memcpy(all + each, array, n * each);
   return all;
 }
 
-/* Elements of the ranks behind rank r. */
+/* Elements of the ranks after rank r. */
 static int64_t behind(const tf_tensor *z, int r) {
   int64_t n = 1;
   for (int k = r + 1; k < z->rank; k++)
@@ -257,8 +256,7 @@ static int64_t behind(const tf_tensor *z, int r) {
   return n;
 }
 
-/* The rank of the network's tensor along which rank r goes, of a tensor that is as it stands there,
- * but for ranks that were made one: then the last of these. */
+/* The network's rank along which rank r of an unsplit tensor runs; of merged ranks the last. */
 static int rank_along(const tf_tensor *z, int r, const tf_tensor *outside) {
   int q = r;
   while (q + 1 < outside->rank && behind(outside, q) > behind(z, r))
@@ -266,7 +264,7 @@ static int rank_along(const tf_tensor *z, int r, const tf_tensor *outside) {
   return q;
 }
 
-/* The tensor gets a first rank of extent 1, and, if it is an argument of the kernel, a place. */
+/* Adds a first rank of extent 1 to the tensor and, if it is an argument of the kernel, a place. */
 static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
   const tf_tensor before = s->wl->tensors[t];
   tf_tensor *z = &s->wl->tensors[t];
@@ -284,9 +282,8 @@ static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
   for (size_t r = 0; r < n; r++)
     along[r + 1] = p->along ? p->along[r] : rank_along(&before, (int)r, outside),
               step[r + 1] = p->along ? p->step[r] : 1;
-  along[0] =
-      n ? along[1]
-        : 0; /* nobody goes along it; as far as the next rank goes, so that it is aligned as that */
+  along[0] = n ? along[1]
+               : 0; /* no index moves it; the next rank's size, so that it is aligned as that is */
   step[0] = n ? step[1] * z->extent[1] : 1;
   *p = (tf_group_place){along, step, p->along ? p->begin : begin};
   z->rank++;
@@ -294,7 +291,7 @@ static bool add_rank(const splitter *s, int t, const tf_tensor *outside) {
 }
 
 static bool add_index(const splitter *s, tf_ref *ref, int row) {
-  const size_t n = (size_t)s->wl->tensors[ref->tensor].rank - 1; /* as it was */
+  const size_t n = (size_t)s->wl->tensors[ref->tensor].rank - 1; /* before the new rank */
   tf_index *index = with_front(s, ref->index, n, sizeof *index);
   if (index) ref->index = index;
   return index && plain(s, &index[0], row);

@@ -1,4 +1,4 @@
-/* A plan as the section `plan` of a file. */
+/* Writes a plan as the section `plan` of a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-/* What is chosen for the generator of a group's kernel; no line where that is nothing. */
+/* The choices for the generator of a group's kernel; no line if there are none. */
 static void put_choices(FILE *out, const tf_choices *all) {
   int n = 0;
   for (int c = 0; c < TF_N_CHOICES; c++) {
@@ -38,7 +38,7 @@ static bool put_group(FILE *out, const tf_net_group *g, int i) {
   return text;
 }
 
-/* No line where nothing is said. */
+/* No line if there is no word. */
 static void put_word(FILE *out, const char *key, const char *word) {
   if (*word) fprintf(out, "  %s: %s\n", key, word);
 }

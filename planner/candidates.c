@@ -1,4 +1,4 @@
-/* The plan's state: what a run has left, its candidates. */
+/* The planner's state: time left, candidates. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ bool plan_over(const planner *p) {
 }
 
 double plan_seconds_left(const planner *p) {
-  const double least = 1e-3; /* 0 would be no limit */
+  const double least = 1e-3; /* 0 would mean no limit */
   return isfinite(p->until) ? fmax(least, p->until - tf_now()) : 0;
 }
 
@@ -51,8 +51,8 @@ bool plan_adopt(planner *p, const tf_tree *tree) {
   return true;
 }
 
-/* A mapping given is counted exactly if it can be; of one found so much is walked only that a plan
- * stays a matter of a second, and behind that tiles are taken to be whole. */
+/* A given mapping is counted exactly, if that is possible. One that was found is only walked as far
+ * as a plan takes about a second; otherwise partial tiles are taken to be whole. */
 bool plan_evaluate(planner *p) {
   tf_planned *q = p->plan;
   q->model = tf_model_new(q->tree, p->d);

@@ -1,5 +1,5 @@
-/* Finds a mapping if none is given: all ops are fused as far as possible by a template, and a
- * search completes the trip counts. */
+/* Finds a mapping if none is given: a template fuses all ops as far as possible, and a search
+ * completes the trip counts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,36 +7,35 @@
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
-/* Effort in quick evaluations (tf_model_effort) per evaluation allowed, so that a search ends early
- * where borders inside a chain make evaluations slow; and the number of candidates kept for each
- * kernel to be timed, as many mappings have the same kernel. */
+/* Effort in quick evaluations (tf_model_effort) for each evaluation allowed, so that a search ends
+ * early if borders inside a chain make evaluations slow; and the candidates kept for each kernel to
+ * be timed, as many mappings have the same kernel. */
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
-/* One in so many parts of the budget is used to find out whether a template suits the workload. */
+/* 1 / SUITS of the budget is used to find out whether a template suits the workload. */
 enum { PROBE = 8 };
-/* A search has one in so many parts of the time that is left: kernels are estimated behind it, and
- * other forms tried.
- */
+/* A search gets 1 / SHARE of the time left, as kernels are estimated after it, and other forms
+ * tried. */
 enum { SHARE = 2 };
-/* Effort behind which no more of the target's own forms are evaluated even if none fitted. */
+/* Effort after which no more of the target's own forms are evaluated, even if none has fitted. */
 enum { FORMS_EFFORT = 8 * TF_PLANNER_EFFORT };
-/* Of them so many are evaluated whatever the effort: a form of many masked steps alone may take
- * more than all of it. */
+/* So many of them are evaluated in any case: one form with many masked steps may take more than
+ * that effort. */
 enum { LEAST_FORMS = 4 };
-/* Likewise of the default budget, for a search whose result is polished: that finds more than the
- * other half would. */
+/* Likewise of the default budget, for a search whose result is improved by local search: that gains
+ * more than the other half of the budget would. */
 enum { POLISHED = 2 };
-/* A mapping that takes more than so many times the bound may not suit the form: other forms are
- * tried, too.  Several ops have what no bound counts: exp and what cannot overlap
+/* If a mapping takes longer than so many times the bound, the form may not suit it: other forms are
+ * tried, too. Several ops contain what no bound includes: exp, and work that cannot overlap
  * (arch-specs/cores/fitted.csv). */
 static const double NEAR_OF_ONE = 1.05, NEAR = 1.8;
-/* The least of the model's cycles that a kernel takes for nearness to the bound to say something.
- */
+/* If a kernel takes less than this share of the model's cycles, nearness to the bound says
+ * nothing. */
 static const double ALIKE = 0.7;
-/* Likewise one op that moves more than so many times the words it must. */
+/* Likewise for one op that moves more than so many times its compulsory words. */
 static const double NEAR_WORDS_OF_ONE = 2;
-/* And one whose kernel takes more than so many times the model's cycles has costs that the model
- * does not see: weights packed anew in short pieces of far rows (int8, 16 rows by 4096 x 4096: 7
- * times; in blocks of k 0.32 of the time). */
+/* And for an op whose kernel takes more than so many times the model's cycles: it has costs that
+ * the model does not include, such as packing weights again and again in short pieces of distant
+ * rows. */
 static const double BESIDE = 3;
 
 /* ---- one search ------------------------------------------------------------------------------ */
@@ -54,7 +53,7 @@ static void show(void *ctx, const tf_progress *p) {
 
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
-/* Adds the better mappings to the candidates; takes over their texts and trees. */
+/* Adds the better mappings to the candidates, and takes ownership of their texts and trees. */
 static bool add_variants(planner *p, tf_search_result *r) {
   bool ok = true;
   for (int i = 0; i < r->n_variants && ok; i++) {
@@ -72,15 +71,14 @@ static bool add_variants(planner *p, tf_search_result *r) {
 
 int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->n_ops + 1) + 1; }
 
-/* Options with a part-th of the budget. */
+/* Options with 1 / part of the budget. */
 static tf_search_opts options_of(const planner *p, view *v, int part) {
   const tf_planner_opts *o = p->o;
   tf_search_opts so = {
       .strategy = o->strategy,
       .whole_tiles = true,
-      .all_points = true, /* as plan_polish counts; the kernel's own cycles are added to it */
-      /* among mappings that keep the units equally busy, the one that moves less has larger blocks
-       */
+      .all_points = true, /* as plan_polish counts; the kernel's own cycles are added later */
+      /* of mappings that keep the units equally busy, the one that moves less has larger blocks */
       .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
       .budget = o->budget,
       .variants = p->n_time * EACH > CANDIDATES ? p->n_time * EACH : CANDIDATES};
@@ -159,7 +157,7 @@ static tf_tree *template_of(const planner *p, tf_template form) {
   return NULL;
 }
 
-/* The best of the candidates whose kernels have been estimated; NULL: there is none. */
+/* The best of the candidates whose kernels have been estimated; NULL: none. */
 static const plan_candidate *best_of(const planner *p) {
   const plan_candidate *best = NULL;
   for (int i = 0; i < p->n; i++)
@@ -167,9 +165,9 @@ static const plan_candidate *best_of(const planner *p) {
   return best;
 }
 
-/* Whether the best mapping so far does not take much longer, by the model, than any must.  Masked
- * workloads are searched with all points counted, on which the bounds are none.  Where the kernel
- * takes much less than the model says (types on tiles of AMX, one query) bounds tell little. */
+/* Whether the best mapping so far does not take much longer than the bound, by the model. Masked
+ * workloads are searched with all points counted, for which the bounds do not hold. If the kernel
+ * takes much less than the model says (tiles of AMX, a single query) bounds tell little. */
 static bool is_near(const planner *p, const tf_bounds *bounds) {
   const plan_candidate *best = best_of(p);
   if (tf_workload_masked(p->wl)) return true;
@@ -190,7 +188,7 @@ bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) 
   plan_candidate c = {.cycles = fits ? r.cycles : 0,
                       .traffic = fits ? tf_result_traffic(p->wl, &r) : 0,
                       .apart = apart};
-  if (!m) return false; /* what is wrong with the model is in d */
+  if (!m) return false; /* the error in the model is in d */
   *effort += tf_model_effort(m);
   p->plan->walked += tf_model_walked(m);
   tf_model_free(m);
@@ -205,8 +203,8 @@ bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) 
   return plan_add(p, c) && (p->plan->tree || plan_adopt(p, c.tree));
 }
 
-/* Mappings of any shape; if of many small ops none is found that fits, one that does where tensors
- * fit at all. */
+/* Searches mappings of any shape; if none is found that fits (many small ops), one that does,
+ * whenever tensors fit at all. */
 static bool search_freely(planner *p) {
   int64_t effort = 0;
   tf_tree *t = NULL;
@@ -227,24 +225,23 @@ bool plan_reads_beyond(const tf_workload *wl) {
   return padded;
 }
 
-/* Whether a search of any shape is not worth its time: there are the kernels of the ops by
- * themselves, no template has suited the ops together, and an op reads what another one makes
- * beyond its borders.  Such mappings take hundreds of times as long to count, so that a search sees
- * a few dozen: of 420 groups of ResNet-18 and ShuffleNetV2 the plans had none, for a third and for
- * half of their time. */
+/* Whether a search over all shapes is not worth its time: kernels of the single ops exist, no
+ * template has suited the ops together, and an op reads another's output beyond its borders. Such
+ * mappings take hundreds of times as long to count, so that a search sees a few dozen, and rarely
+ * finds one that a plan uses. */
 static bool is_hopeless(const planner *p) { return p->o->baseline > 0 && plan_reads_beyond(p->wl); }
 
-/* Whether the form's template is that of the form before: one op has no intermediates, by whose
- * home the two differ. */
+/* Whether the form's template equals the one before: an op without intermediates has no home, by
+ * which the two differ. */
 static bool is_repeated(const tf_workload *wl, int form) {
   return form == TF_TEMPLATE_OUTSIDE && wl->n_ops == 1;
 }
 
-/* If the blocks of all ops fit close to the core at once, with whole or streamed rows, and the best
- * such mapping is not far from the bound, uses that form, unless kernels are timed.  Otherwise the
- * best of these and the forms in which blocks pass through; or the form in which they pass through
- * the memory further out, too: for weights larger than the last-level cache.  (64 rows by weights
- * of 180 MB fit as half the rows at a time, which brings all weights twice.) */
+/* If blocks of all ops fit close to the core at once, with whole or streamed rows, and the best
+ * such mapping is not far from the bound, uses that form, unless kernels are timed. Otherwise the
+ * best of these forms and those in which blocks stream through; or through the next outer memory,
+ * too, for weights larger than the last-level cache, which half of the rows at a time would fetch
+ * twice. */
 bool plan_find_shapes(planner *p) {
   const tf_bounds *bounds = bounds_of(p);
   if (!bounds) return false;

@@ -1,11 +1,11 @@
-/* What a product makes and a window reads may be kept from one step to the next.  Searches make the
- * rows again that two steps have in common, as mappings that do so are counted by a product of trip
- * counts; the best of these are tried once more with such tensors retained. */
+/* Retains halos: what a product produces and a window reads may be kept from one step to the next.
+ * Searches recompute the rows that two steps share, as such mappings can be counted by products of
+ * trip counts; the best of these are tried again with such tensors retained. */
 #include "model/eval/hooks.h"
 #include "model/tree/build.h"
 #include "planner/planner.h"
 
-/* How many mappings are tried so, and the steps that the exact walk of one may take. */
+/* How many mappings are tried, and the steps that the exact walk of one may take. */
 enum { TRIED = 2, WALKED = 20000 };
 
 static bool is_window(const tf_workload *wl, const tf_index *ix) {
@@ -15,7 +15,7 @@ static bool is_window(const tf_workload *wl, const tf_index *ix) {
   return moving > 1;
 }
 
-/* Whether a window goes over the tensor, or over what is made of it element by element. */
+/* Whether a window reads the tensor, or a map of it. */
 static bool in_windows(const tf_workload *wl, int z) {
   for (int i = 0; i < wl->tensors[z].n_consumers; i++) {
     const tf_op *op = &wl->ops[wl->tensors[z].consumers[i]];
@@ -27,7 +27,7 @@ static bool in_windows(const tf_workload *wl, int z) {
   return false;
 }
 
-/* Whether the tensor is made by a sum, so that to make it again costs more than to move it. */
+/* Whether the tensor is the result of a sum, so that recomputing it costs more than moving it. */
 static bool is_dear(const tf_workload *wl, int z) {
   const int maker = wl->tensors[z].producer;
   return maker >= 0 && wl->ops[maker].n_dims > wl->ops[maker].n_out_dims &&
@@ -40,7 +40,7 @@ static bool is_below(const tf_tree *t, int node, int op) {
   return false;
 }
 
-/* The lowest scope that has the tensor's maker and all its readers below it; -1: none. */
+/* The innermost scope that contains the tensor's producer and all its readers; -1: none. */
 static int scope_of(const tf_tree *t, int z) {
   const tf_tensor *tensor = &t->workload->tensors[z];
   int lowest = -1;
@@ -61,7 +61,8 @@ static bool has(const tf_node *scope, int z) {
   return false;
 }
 
-/* The mapping with all such tensors retained; NULL: it has none, or may not, or no memory. */
+/* The mapping with all such tensors retained; NULL: there are none, a rule forbids it, or out of
+ * memory. */
 static tf_tree *retaining(const planner *p, const tf_tree *t) {
   tf_build *b = tf_build_new(p->arch, p->wl, NULL);
   bool any = false;
@@ -81,14 +82,14 @@ static tf_tree *retaining(const planner *p, const tf_tree *t) {
   return NULL;
 }
 
-/* Adds the mapping if it takes fewer cycles than those of the one that makes all again.  False: no
- * memory, which is reported. */
+/* Adds the mapping if it takes fewer cycles than the one that recomputes. False: out of memory,
+ * which is reported. */
 static bool try(planner *p, const tf_tree *t, double cycles) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   if (!m) return false;
   tf_model_walk_limit(m, WALKED);
-  tf_model_all_points(m); /* as the search counted what it is compared with */
+  tf_model_all_points(m); /* as the search counted the mapping it is compared with */
   const bool better = tf_model_eval(m, NULL, &r) && r.feasible && r.cycles < cycles;
   plan_candidate c = {.cycles = better ? r.cycles : 0,
                       .traffic = better ? tf_result_traffic(p->wl, &r) : 0};

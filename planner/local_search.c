@@ -1,6 +1,6 @@
-/* Local search from the best mapping found.  The search goes by the model alone, which does not see
- * the differences between kernels.  Here a few factors at a time move between loops, and what has a
- * better kernel estimate is kept. */
+/* Local search from the best mapping found. The search uses the model alone, which does not see
+ * differences between kernels. Here a few factors at a time move between loops, and changes that
+ * improve the kernel's estimate are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +11,20 @@
 #include "search/common/complete.h"
 #include "tileflow/tree.h"
 
-/* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated with an
- * op like another. */
+/* Limits: settings drawn, kernels estimated, factors moved at once, and kernels estimated for an op
+ * like another. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3, TWINS = 32 };
-/* Kernels estimated where the caller does not say how many evaluations there may be. */
+/* Kernels estimated if the caller does not limit evaluations. */
 enum { COSTED_UNASKED = 60 };
-/* The most that a move takes out of a count that it does not divide. */
+/* The greatest factor that a move takes out of a count that it does not divide. */
 enum { SMALL = 16 };
-/* Moves tried when the own loops of ops that share some are settled: of the first setting, and of
- * each after it. */
+/* Moves tried when the own loops of ops with shared ones are improved: for the first setting, and
+ * for each later one. */
 enum { SETTLE_FIRST = 1000, SETTLE_EACH = 30 };
-/* Steps that the exact walk of a setting may take: one of the millions that it may need takes
- * seconds. */
+/* Steps that the exact walk of a setting may take; it might need millions, which take seconds. */
 enum { WALKED = 20000 };
-/* Evaluations of the search for each kernel that is costed, where they are few; and the effort
- * (tf_model_effort) that evaluations may take for each: windows whose borders differ take hundreds
- * where others take one. */
+/* Evaluations of the search for each kernel that is estimated, if there are few; and the effort
+ * (tf_model_effort) of evaluations for each: windows at borders take hundreds of times as long. */
 enum { EVALS_EACH = 4, EFFORT_EACH = 256 };
 
 typedef struct {
@@ -42,11 +40,11 @@ typedef struct {
   tf_rng rng;
   int n;
   place *at;                   /* [n] loops of the template, in the model's order */
-  int64_t *best, *next, *kept; /* [n] each: kept is what settling returns to */
+  int64_t *best, *next, *kept; /* [n] each: `kept` is the setting to return to */
   int64_t *seen;               /* [COSTED + TWINS][n]: settings whose kernel was estimated */
   int n_seen;
   bool shares;    /* whether ops share loops that the template leaves open */
-  int64_t effort; /* that evaluations may still take */
+  int64_t effort; /* effort that is left for evaluations */
   double value;
 } polish;
 
@@ -71,7 +69,7 @@ static void find_places(polish *q) {
     }
 }
 
-/* Trip counts for the template of one of its completions, which omit loops of one step. */
+/* Trip counts of one of the template's completions, which omits loops of one step. */
 static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
   int n = 0;
   for (int i = 0; i < q->open->n_nodes; i++)
@@ -84,8 +82,8 @@ static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
     }
 }
 
-/* What a move takes out of a count of n: a power of its least prime, or n; of a large prime as a
- * rule a small number instead, which leaves a remainder. */
+/* The factor that a move takes out of a count of n: a power of its least prime, or n; for a large
+ * prime usually a small number that leaves a remainder. */
 static int64_t factor(polish *q, int64_t n) {
   int64_t f = 2;
   while (f * f <= n && n % f)
@@ -98,11 +96,11 @@ static int64_t factor(polish *q, int64_t n) {
   return f;
 }
 
-/* What is left of a count of n. */
+/* What remains of a count of n. */
 static int64_t rest_of(int64_t n, int64_t f) { return n / f + (n % f > 0); }
 
-/* A random loop over the dim that op o has for itself, other than `except`, whose trip count f
- * divides, or the outermost of them; -1: none. */
+/* A random own loop of op o over the dim, other than `except`, whose trip count f divides; or the
+ * outermost; -1: none. */
 static int own_loop(polish *q, int o, int dim, int64_t f, int except, bool outmost) {
   int found = -1;
   uint32_t n = 0;
@@ -113,7 +111,7 @@ static int own_loop(polish *q, int o, int dim, int64_t f, int except, bool outmo
   return found;
 }
 
-/* Whether the template leaves that count to the loop. */
+/* Whether the template leaves that trip count open. */
 static bool may_take(const tf_loop *l, int64_t trip) {
   bool can = l->n_choices == 0;
   for (int i = 0; i < l->n_choices; i++)
@@ -121,9 +119,8 @@ static bool may_take(const tf_loop *l, int64_t trip) {
   return can;
 }
 
-/* Moves a factor from a loop that several ops share into an own loop of each, or the other way
- * round: every other time all of them the outermost, so that their tiles in the memories further in
- * stay as they are. */
+/* Moves a factor from a loop that several ops share to an own loop of each, or back: every other
+ * time to the outermost ones, so that their tiles in inner memories stay as they are. */
 static bool move_shared(polish *q, int s) {
   const tf_node *node = &q->open->nodes[q->at[s].node];
   const int dim = q->at[s].loop.dim;
@@ -141,8 +138,7 @@ static bool move_shared(polish *q, int s) {
   return true;
 }
 
-/* Moves a factor of a loop that several ops share into another one over the same dim, which may be
- * over instances. */
+/* Moves a factor of a shared loop to another one over the same dim, which may be spatial. */
 static bool move_across(polish *q, int from) {
   int to = -1;
   uint32_t n = 0;
@@ -161,8 +157,8 @@ static bool move_across(polish *q, int from) {
   return true;
 }
 
-/* A random loop; one time in four one that several ops share: there are few, and on them hangs
- * most. */
+/* A random loop; in one of four cases a shared one: there are few of these, and most depends on
+ * them. */
 static int any_loop(polish *q) {
   int found = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
   uint32_t n = 0;
@@ -172,7 +168,7 @@ static int any_loop(polish *q) {
   return found;
 }
 
-/* Moves a factor of an op's own loop into another one of its own. */
+/* Moves a factor of an op's own loop to another own loop. */
 static bool move_own(polish *q, int from) {
   if (q->next[from] < 2) return false;
   const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from, false);
@@ -191,7 +187,7 @@ static bool move(polish *q) {
   return move_own(q, from);
 }
 
-/* What is kept of a count: the arrays of a result are the model's, and hold until its next
+/* The figures of a count that are kept: a result's arrays are the model's, valid until its next
  * evaluation. */
 typedef struct {
   double cycles, traffic;
@@ -207,9 +203,9 @@ static bool count_next(polish *q, counted *c) {
   return fits;
 }
 
-/* Improves the own loops of ops by the model alone, with those that they share as they are: a
- * kernel whose blocks stay close to the core goes by the shared loops, the model's cycles of each
- * op by its own.  Where ops share none, kernels go by their own loops. */
+/* Improves the own loops of ops by the model alone, with the shared ones fixed: a kernel whose
+ * blocks stay close to the core depends on shared loops, the model's cycles of each op on its own.
+ * Without shared loops, kernels depend on the own ones. */
 static void settle(polish *q, int tries, counted *best) {
   for (int i = 0; i < tries && q->shares && q->effort > 0; i++) {
     counted now;
@@ -231,7 +227,7 @@ static bool was_costed(const polish *q) {
   return false;
 }
 
-/* Adds the next setting as a candidate if it is better than the best; false: memory ran out. */
+/* Adds the next setting as a candidate if it is better than the best; false: out of memory. */
 static bool try_next(polish *q, counted now) {
   bool failed = false;
   memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
@@ -250,15 +246,15 @@ static bool try_next(polish *q, counted now) {
   return true;
 }
 
-/* How many kernels may be costed. */
+/* How many kernels may be estimated. */
 static int costed_most(const polish *q) {
   const int64_t evals = q->p->o->budget.max_evals;
   if (!evals && !(q->p->o->budget.time_limit > 0)) return COSTED_UNASKED;
   return evals > 0 && evals / EVALS_EACH < COSTED ? (int)(evals / EVALS_EACH) : COSTED;
 }
 
-/* Settles the next setting, and adds it if its kernel is better than the best; false: memory ran
- * out. */
+/* Improves the own loops of the next setting, and adds it if its kernel is better than the best;
+ * false: out of memory. */
 static bool settle_and_try(polish *q, int tries) {
   counted now;
   if (!count_next(q, &now)) return true;
@@ -289,7 +285,7 @@ static int next_own(const polish *q, int o, int at) {
 }
 
 /* Gives op `to` the trip counts of op `from`, if both have own loops over the same dims in the same
- * order, whose counts multiply to the same. */
+ * order, with equal products. */
 static bool copy_twin(polish *q, int from, int to) {
   bool differs = false;
   int i = next_own(q, from, 0), k = next_own(q, to, 0);
@@ -308,11 +304,11 @@ static bool copy_twin(polish *q, int from, int to) {
   return differs && i == q->n && k == q->n;
 }
 
-/* What one op has found may suit another one like it: the two first products of a gated MLP. */
+/* Trip counts found for one op may suit another like it: the first two products of a gated MLP. */
 static bool twins(polish *q) {
   const int most = costed_most(q);
   int left = most < TWINS ? most : TWINS;
-  q->effort = (int64_t)EFFORT_EACH * TWINS; /* their own: they are few */
+  q->effort = (int64_t)EFFORT_EACH * TWINS; /* their own budget, as they are few */
   for (int from = 0; from < q->p->wl->n_ops; from++)
     for (int to = 0; to < q->p->wl->n_ops && left > 0 && !plan_over(q->p); to++) {
       memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
@@ -325,8 +321,7 @@ static bool twins(polish *q) {
   return true;
 }
 
-/* Where the fewest cycles by the model are too many already, no kernel but that mapping's is
- * estimated. */
+/* If even the fewest cycles by the model are too many, only that mapping's kernel is estimated. */
 static void leave_others(planner *p, int from) {
   int least = from;
   for (int i = from; i < p->n; i++)
@@ -360,7 +355,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   bool ok = q.model && q.at && q.best;
   if (ok && q.n > 0) {
     tf_model_walk_limit(q.model, WALKED);
-    tf_model_all_points(q.model); /* both as the search counted the mappings it is compared with */
+    tf_model_all_points(q.model); /* both as the search counted the mappings to compare with */
     tf_model_whole_tiles(q.model);
     q.next = q.best + q.n;
     q.kept = q.next + q.n;

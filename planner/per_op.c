@@ -1,4 +1,4 @@
-/* One op of several by itself; and mappings in which ops come one after the other. */
+/* A single op of several; and mappings in which ops run in sequence. */
 #include <stdlib.h>
 
 #include "model/input/dims.h"
@@ -16,7 +16,7 @@ bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
     t->producer = l->op.out == z ? 0 : -1;
     t->n_consumers = tf_op_reads(&l->op, z);
     t->consumers = &l->first;
-    if (l->op.out == z) t->pad = l->no_pad; /* who reads it beyond its borders is another op */
+    if (l->op.out == z) t->pad = l->no_pad; /* reads beyond its borders are other ops' */
   }
   return l->workload.tensors;
 }
@@ -35,7 +35,7 @@ void plan_put(tf_build *b, int scope, const tf_tree *t, int o) {
   }
 }
 
-/* The memory furthest in of those outside of its unit that hold all tensors of the op. */
+/* The innermost memory, outside of the op's unit, that can hold all its tensors. */
 static int holder(const planner *p, const tf_op *op) {
   const tf_arch *a = p->arch;
   int level = 0;

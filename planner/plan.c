@@ -1,4 +1,4 @@
-/* Making a plan: find, rank, evaluate, time. */
+/* Makes a plan: find, rank, evaluate, time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 static tf_planned *run(planner p);
 
-/* Plans op o alone and adds its mapping.  *found: whether it has one.  False: an error. */
+/* Plans op o alone and adds its mapping. *found: whether there is one. False: an error. */
 static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   plan_lone l;
   tf_planner_opts opts = *p->o;
@@ -29,9 +29,8 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   return ok;
 }
 
-/* All ops one after the other, each as it is planned alone, as a search over all at once has the
- * product of their spaces before it, and finds worse.  *made: NULL if one has none, or on a stop.
- */
+/* All ops in sequence, each as it is planned alone: a search over all at once would face the
+ * product of their spaces, and find worse mappings. *made: NULL if an op has none, or on a stop. */
 static bool make_apart(planner *p, tf_tree **made) {
   bool ok = true, found = true;
   tf_build *b = tf_build_new(p->arch, p->wl, NULL);
@@ -47,9 +46,8 @@ static bool make_apart(planner *p, tf_tree **made) {
   return ok;
 }
 
-/* The mapping given; or the target's own forms, and where it expects the cycles of programs each op
- * alone; or others.
- */
+/* The given mapping; or the target's own forms and, if it predicts cycles of programs, each op
+ * alone; or a search. */
 static bool find_mappings(planner *p) {
   bool forms = false;
   int64_t effort = 0;
@@ -68,11 +66,11 @@ static bool find_and_time(planner *p) {
   if (!find_mappings(p)) return false;
   if (!p->plan->tree) return true;
   if (!plan_stopped(p) && !plan_rank(p)) return false;
-  if (!p->plan->tree) return true; /* the target makes none of those found */
+  if (!p->plan->tree) return true; /* the target can make none of those found */
   return plan_evaluate(p) && plan_time(p);
 }
 
-/* The kernel's options; by default the kernel is for this computer. */
+/* The kernel's options; the default is a kernel for this computer. */
 static tf_emit_options kernel_of(const tf_planner_opts *o) {
   tf_emit_options e = o->kernel;
   if (!e.isa) e.isa = tf_emit_isa(e.dtype);

@@ -1,4 +1,4 @@
-/* A plan being made: candidates are found, ranked by the estimated cost of their kernels, and
+/* A plan in progress: candidates are found, ranked by the estimated cost of their kernels, and
  * timed. */
 #ifndef PLANNER_PLANNER_H
 #define PLANNER_PLANNER_H
@@ -9,15 +9,15 @@
 /* A mapping that the plan may choose. */
 typedef struct {
   double value;   /* the ranking value; the list is ascending */
-  double kernel;  /* cycles by its target, of which the value is made */
-  bool is_scored; /* value and kernel were computed by plan_score */
-  bool refused;   /* its target makes no program of it */
-  bool apart;     /* of ops each alone: ranked however many others are */
-  int form;       /* of the target's own, which found it */
+  double kernel;  /* cycles by its target, a part of the value */
+  bool is_scored; /* plan_score has set value and kernel */
+  bool refused;   /* its target cannot make a program of it */
+  bool apart;     /* of ops in sequence, each planned alone: always ranked */
+  int form;       /* the target's own form that found it */
   double cycles;  /* by the search */
   double traffic; /* words through the outermost memory, by the search */
   tf_tree *tree;  /* NULL: the plan's own mapping, as given */
-  char *text;     /* of the tree: breaks ties */
+  char *text;     /* of the tree: for breaking ties */
 } plan_candidate;
 
 typedef struct {
@@ -25,65 +25,65 @@ typedef struct {
   const tf_workload *wl;
   const tf_tree *given;
   const tf_planner_opts *o;
-  tf_emit_options kernel; /* of o, with an isa */
-  bool of_one; /* of several ops: whether a program can be made is asked of the mapping of all */
-  int n_time;  /* of o; 0: no timing */
-  int form;    /* of the target's own, which is being searched */
+  tf_emit_options kernel; /* o's, with an isa */
+  bool of_one; /* a single op of several: whether a program can be made is tested for the mapping of
+                  all ops */
+  int n_time;  /* o's; 0: no timing */
+  int form;    /* the target's own form that is being searched */
   bool is_bounded; /* bounds are known */
   tf_bounds bounds;
-  double until; /* when the time is over (base/clock.h); infinite: never */
+  double until; /* end of the time (base/clock.h); infinite: none */
   tf_diags *d;
   tf_planned *plan;
   int n;
   plan_candidate *at; /* [n] */
 } planner;
 
-/* A workload of one op of another: the same dims and tensors, of which those of other ops are idle.
- */
+/* A workload of one op of another one: with the same dims and tensors, of which those of other ops
+ * are unused. */
 typedef struct {
   tf_workload workload;
   tf_op op;
-  int first; /* of the ops: 0 */
+  int first; /* first op of the workload: 0 */
   int64_t no_pad[TF_MAX_RANK];
 } plan_lone;
 
-/* Steps that the exact walk of a mapping chosen may take. */
+/* Steps that the exact walk of a chosen mapping may take. */
 enum { PLAN_FINAL_STEPS = 200000 };
 
 /* Each returns false with an error in the planner's diagnostics. */
-/* find.c: the best mapping becomes the plan's, the better ones candidates.  _given: completes what
- * is open in the one given.  _forms: the target's own; *any: whether there are some.  _shapes:
- * templates, or any shape. */
+/* find.c: the best mapping becomes the plan's, the better ones candidates. _given: completes what
+ * is open in the given mapping. _forms: the target's own forms; *any: whether there are any.
+ * _shapes: templates, or any shape. */
 bool plan_find_given(planner *p);
 bool plan_find_forms(planner *p, bool *any);
 bool plan_find_shapes(planner *p);
-/* find.c: whether an op reads what another one makes beyond its borders. */
+/* find.c: whether an op reads another's output beyond its borders. */
 bool plan_reads_beyond(const tf_workload *wl);
-/* find.c: a mapping with nothing open is a candidate, if it fits; the first is the plan's until
- * they are ranked.  It is never walked: where no sums count it, its figures are upper bounds.
- * *effort grows by what it took. */
+/* find.c: a closed mapping becomes a candidate, if it fits; the first is the plan's until they are
+ * ranked. It is never walked: if sums cannot count it, its figures are upper bounds. *effort grows
+ * by the effort that took. */
 bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort);
-/* per_op.c: op o alone; the caller frees workload.tensors.  False: no memory. */
+/* per_op.c: op o alone; the caller frees workload.tensors. False: out of memory. */
 bool plan_isolate(const tf_workload *wl, int o, plan_lone *l);
 /* per_op.c: adds the mapping of op o alone below the scope. */
 void plan_put(tf_build *b, int scope, const tf_tree *t, int o);
-/* per_op.c: one op after the other, each with all its loops in the memory furthest in that holds
- * its tensors.  *made: NULL if a rule forbids it. */
+/* per_op.c: ops in sequence, each with all its loops in the innermost memory that can hold its
+ * tensors. *made: NULL if a rule forbids it. */
 bool plan_whole_ops(planner *p, tf_tree **made);
-/* local_search.c: candidates from `from` on are completions of `open`; adds ones that are better
- * than the best of them.
- */
+/* local_search.c: candidates from `from` on are completions of `open`; adds completions that are
+ * better than the best of them. */
 bool plan_polish(planner *p, const tf_tree *open, int from);
-/* halo.c: adds the first candidates once more, with what windows read of products kept from step to
- * step. */
+/* halo.c: adds variants of the first candidates that retain what windows read of products from step
+ * to step. */
 bool plan_halos(planner *p);
-/* candidates.c: fills in the candidate's kernel.  Returns its ranking value in cycles, lower is
+/* candidates.c: estimates the candidate's kernel. Returns its ranking value in cycles, lower is
  * better; infinite: it cannot be emitted. */
 double plan_score(const planner *p, plan_candidate *c);
 /* rank.c: whether a mapping of so many cycles by the model needs no kernel, as one of that value is
- * known: they are a lower bound on its own value, or kernels are dear to make. */
+ * known: the cycles are a lower bound on its own value, or kernels take long to make. */
 bool plan_cannot_win(const planner *p, double cycles, double value);
-/* rank.c: whether a mapping is too far behind the baseline for any other to reach it. */
+/* rank.c: whether a mapping is so far behind the baseline that no other will reach it. */
 bool plan_is_lost(const planner *p, const plan_candidate *c);
 /* rank.c: adopts the mapping whose kernel is estimated fastest; candidates that cannot be emitted
  * are dropped. */
@@ -91,16 +91,16 @@ bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);
 
-/* candidates.c: whether the caller has said stop; whether he has, or the time is over. */
+/* candidates.c: whether the caller has said stop; next: whether that is so, or the time is over. */
 bool plan_stopped(const planner *p);
 bool plan_over(const planner *p);
-/* Seconds of the budget that are left; 0: they are not limited. */
+/* Seconds left of the budget; 0: unlimited. */
 double plan_seconds_left(const planner *p);
 void plan_candidate_clear(plan_candidate *c);
-/* Takes over the candidate; false: memory ran out, which is reported. */
+/* Adds the candidate and takes ownership; false: out of memory, which is reported. */
 bool plan_add(planner *p, plan_candidate c);
 bool plan_no_memory(const planner *p);
-/* Adopts a copy of the mapping, located so that messages about it can show its lines. */
+/* Adopts a copy of the mapping, with locations such that messages can show its lines. */
 bool plan_adopt(planner *p, const tf_tree *tree);
 bool plan_evaluate(planner *p);
 #endif

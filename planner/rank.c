@@ -6,23 +6,23 @@
 #include "planner/planner.h"
 #include "tileflow/tree.h"
 
-/* Where a target expects cycles of kernels that it has not made: how many candidates of each of its
- * forms (of the last, and all behind it, together) are asked for them, from the best by the model
- * on (more, while programs are short), and by how much these may be slower by the model than the
- * best has become; besides, that in which each op is as if alone. */
+/* If a target predicts cycles of kernels without making them: how many candidates of each of its
+ * forms (of the last, and all after it, together) get a prediction, from the best by the model on
+ * (more, while programs are short), and by how much these may be slower by the model than the best
+ * has become; in addition, the one with each op planned alone. */
 enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
-/* Instructions that may be looked at for them.  After more, the best so far is taken; where there
- * is none, it goes on for longer. */
+/* Instructions that may be evaluated for predictions. After that the best so far is taken; if there
+ * is none, predictions go on for longer. */
 enum { WHOLE_WORK = 100000, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
-/* Programs are short while fewer have been looked at. */
+/* Programs count as short while fewer have been evaluated. */
 enum { WHOLE_SHORT = 10000 };
-/* Candidates that do not fit after all before each is asked at once. */
+/* Candidates that may turn out not to fit before each is tested at once. */
 enum { WHOLE_REFUSED = 3 };
 /* Candidates whose partial tiles are counted. */
 enum { COUNTED = 8 };
-/* How many times as long as its baseline a mapping takes that is left: where the target's cycles
- * are all; and where kernels and memories are counted apart, by the longer of both, which improving
- * rarely brings down so much. */
+/* A mapping is dropped at so many times its baseline: if the target's cycles are the whole cost;
+ * and if kernels and memories are counted apart, by the maximum of both, which improvement rarely
+ * reduces that much. */
 static const double LOST_WHOLE = 3, LOST = 1.15;
 
 bool plan_cannot_win(const planner *p, double cycles, double value) {
@@ -62,7 +62,7 @@ static bool said_last(const tf_diags *d, const char *what) {
   return n && strstr(tf_diags_at(d, n - 1)->msg, what);
 }
 
-/* No mapping found is one that the target makes: says what stands against the first, once. */
+/* If the target can make none of the mappings found: reports the reason for the first. */
 static bool refuse_all(planner *p) {
   if (p->n == 0 || p->given || plan_over(p)) return true;
   tf_diags *d = tf_diags_new();
@@ -77,9 +77,9 @@ static bool refuse_all(planner *p) {
   return true;
 }
 
-/* By cycles that are the target's alone, on which the model's are no bound: the best candidate but
- * for those refused, of those that take as long the first; -1: none.  `sure`: each that becomes the
- * best is asked whether it fits. */
+/* The best candidate by the target's cycles alone, on which the model's are no bound, without those
+ * refused; of equal ones the first; -1: none. `sure`: each new best is tested for whether it
+ * fits. */
 static int best_expected(planner *p, bool sure) {
   int scored[WHOLE_FORMS] = {0}, best = -1;
   int64_t work = 0;
@@ -104,8 +104,8 @@ static int best_expected(planner *p, bool sure) {
   return best;
 }
 
-/* Adopts the mapping as its target settles it; one that was given keeps what it says, and that of
- * one op of several is settled with the others'. */
+/* Adopts the mapping as its target settles it; a given mapping stays as it is, and that of a single
+ * op is settled with the others'. */
 static bool settle(planner *p, const tf_tree *tree) {
   tf_diags *d = p->given || p->of_one || plan_over(p) ? NULL : tf_diags_new();
   tf_tree *t = d ? tf_emit_settled(tree, p->o->target, &p->plan->settled, d) : NULL;
@@ -115,8 +115,8 @@ static bool settle(planner *p, const tf_tree *tree) {
   return ok;
 }
 
-/* What is expected of a mapping says nearly always whether it fits, too, and to be sure is dear:
- * only the best is asked, and as a rule fits. */
+/* A prediction nearly always tells whether a mapping fits, too, and a full test takes long: only
+ * the best is tested, and usually fits. */
 static bool rank_expected(planner *p) {
   int best = best_expected(p, false);
   for (int i = 1;
@@ -140,8 +140,8 @@ static void sort(planner *p) {
   if (n > 0) qsort(p->at, (size_t)n, sizeof *p->at, better);
 }
 
-/* Of mappings with one kernel, which take as long by the model, the first is the one that moves the
- * least: a kernel may go round its mapping's loops, as it does where weights pass by once for all
+/* Of mappings with the same kernel and equal cycles by the model, the first is the one that moves
+ * least: a kernel may bypass its mapping's loops, as it does if weights are streamed once for all
  * rows (codegen/intrin/stream.c), and then moves no more than the best of them. */
 static void settle_ties(planner *p) {
   const double close = 1.005, same = 1e-9;
@@ -157,7 +157,7 @@ static void settle_ties(planner *p) {
   if (least > 0) p->at[0] = c;
 }
 
-/* Counts the candidate's partial tiles; false: memory ran out. */
+/* Counts the candidate's partial tiles; false: out of memory. */
 static bool count_partial(planner *p, plan_candidate *c) {
   tf_result r;
   tf_model *m = tf_model_new(c->tree, p->d);
@@ -175,8 +175,8 @@ static bool count_partial(planner *p, plan_candidate *c) {
   return true;
 }
 
-/* Candidates were found with all tiles taken to be whole: the first are counted as they are, and
- * sorted anew. */
+/* Candidates were found with all tiles taken to be whole: the first ones are counted exactly, and
+ * sorted again. */
 static bool count_first(planner *p) {
   bool ok = true;
   for (int i = 0; ok && i < p->n && i < COUNTED && !plan_over(p); i++)

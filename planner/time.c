@@ -1,4 +1,4 @@
-/* Kernels of the best candidates, timed by the caller. */
+/* Times the kernels of the best candidates, by the caller's function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 typedef struct {
   int n;
   tf_emitted **files;  /* [n] */
-  const char **source; /* [n] kernel.c among the files, by which equal kernels are recognised */
+  const char **source; /* kernel.c among the files: kernels are equal if it is */
   tf_measured *m;      /* [n] rank - 1 is the candidate's number */
 } kernels;
 
@@ -18,7 +18,7 @@ static bool is_new(const kernels *k, const char *source) {
   return true;
 }
 
-/* Takes over the files. */
+/* Takes ownership of the files. */
 static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted) {
   const char *source = NULL;
   for (int f = e->n;
@@ -34,7 +34,7 @@ static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted)
   k->m[k->n++] = (tf_measured){.rank = candidate + 1, .predicted = predicted, .measured = -1};
 }
 
-/* Skips mappings that do not fit or that the generator refuses.  False: out of memory. */
+/* Skips mappings that do not fit or that the generator refuses. False: out of memory. */
 static bool emit_candidate(const planner *p, int i, kernels *k) {
   tf_diags *d = tf_diags_new();
   const tf_tree *tree = p->at[i].tree ? p->at[i].tree : p->plan->tree;

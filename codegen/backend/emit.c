@@ -30,7 +30,7 @@ static const tf_target *find_target(const char *name, tf_diags *d) {
 
 const char *tf_emit_target(int i, const char **what) {
   if (i < 0 || i >= N_TARGETS) return NULL;
-  if (what) *what = targets[i]->what;
+  if (what) *what = targets[i]->description;
   return targets[i]->name;
 }
 
@@ -147,7 +147,7 @@ static bool reads_windows(const tf_workload *wl, const tf_op *op) {
 }
 
 /* The width of the type relative to the architecture's words, at most 1. */
-static double width_of(ir_type data, const tf_arch *arch) {
+static double relative_width(ir_type data, const tf_arch *arch) {
   enum { BYTE = 8 };
   const double width = (double)(ir_bytes(data) * BYTE) / arch->memories[0].word_bits;
   return width < 1 ? width : 1;
@@ -155,19 +155,19 @@ static double width_of(ir_type data, const tf_arch *arch) {
 
 double tf_emit_width(const char *dtype, const tf_arch *arch) {
   ir_type data;
-  return tf_micro_type_of(dtype, &data) && data != IR_I8 ? width_of(data, arch) : 1;
+  return tf_micro_type_of(dtype, &data) && data != IR_I8 ? relative_width(data, arch) : 1;
 }
 
 double tf_emit_share(const char *dtype, const tf_arch *arch, const tf_workload *wl) {
   ir_type data;
   if (wl->n_ops != 1 || !reads_windows(wl, &wl->ops[0]) || !tf_micro_type_of(dtype, &data))
     return 1;
-  return width_of(data, arch);
+  return relative_width(data, arch);
 }
 
 /* Words that pass the outermost memory: each tensor once, if all fit in the next memory, which is
  * taken for a cache that keeps them however often a mapping repeats accesses. */
-static double passing(const tf_tree *t, double traffic, double share) {
+static double words_passing(const tf_tree *t, double traffic, double share) {
   const tf_workload *wl = t->workload;
   double all = 0;
   for (int i = 0; i < wl->n_tensors; i++)
@@ -181,8 +181,8 @@ double tf_emit_value(const char *target, const char *dtype, const tf_tree *tree,
                      double traffic, double kernel) {
   const double share = tf_emit_share(dtype, tree->arch, tree->workload);
   if (tf_emit_cycles_whole(target)) return kernel;
-  return kernel +
-         (share < 1 ? passing(tree, traffic, share) / tree->arch->memories[0].read_bw : cycles);
+  return kernel + (share < 1 ? words_passing(tree, traffic, share) / tree->arch->memories[0].read_bw
+                             : cycles);
 }
 
 bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d) {

@@ -7,7 +7,7 @@
 
 typedef struct tf_target tf_target;
 struct tf_target {
-  const char *name, *what;
+  const char *name, *description;
   lower_target lower;
   /* The machine that the options ask for (of several instruction sets, the best).  False with the
    * reason in d. */

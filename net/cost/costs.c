@@ -1,4 +1,4 @@
-/* The costs of groups: the best closed-form mapping, and where that is far from its bound, a short
+/* The costs of groups: the best closed-form mapping and, if that is far from its bound, a short
  * search. */
 #include <math.h>
 #include <stdlib.h>
@@ -12,27 +12,26 @@
 #include "tileflow/tree.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
-/* mappings evaluated, and how many times longer one takes in which slabs of several ops overlap */
-/* Relative to the bound: a mapping nearer than this needs no search yet; for a group of several
- * ops, one that is farther away cannot be saved by a search from there. */
+/* mappings evaluated; with overlapping slabs of several ops one takes that many times longer */
+/* Relative to the bound: a mapping nearer than NEAR needs no search yet; a mapping of several ops
+ * beyond FAR cannot be saved by a search from there. */
 #define NEAR 1.02
 #define FAR 1.5
-/* A group of several ops is expected to cost this part of its work besides its largest op more than
- * the kernels of its ops alone, so that it is planned only where it may save words that count: two
- * convolutions rarely do, a convolution and the map after it nearly always. */
+/* A group of several ops is expected to take this share of its work, beyond its largest op, longer
+ * than the kernels of its ops alone. So it is planned only if it may save a relevant number of
+ * words: two convolutions rarely do, a convolution and the map after it nearly always. */
 #define GAIN 0.03
-/* Points for each word of an op that is dear.  Of a group of several, each takes as long as its
- * unit does alone, though the kernel promises less: the longer of two sums hides what is left of
- * each (14 x 14 bottlenecks of ResNet-50). */
+/* Points for each word from which on an op is compute-bound. Each such op of a group takes as long
+ * as its unit does alone, even if the kernel's estimate is lower: the maximum of two sums would
+ * hide the rest of each. */
 #define DEAR 16
-/* Where a kernel's cycles have its memories and its start in them, fusing saves both: a group is
- * expected to cost at least this part of its dearest op's kernel. */
+/* If a kernel's cycles include its memories and its start, fusing saves both: a group is expected
+ * to cost at least this share of its dearest op's kernel. */
 #define KEPT 0.6
-/* Else what it competes with are its ops apart, or what it is expected to take, of which so much:
- * what is far from there rarely comes near. */
+/* Otherwise a group competes with its ops apart, or with this multiple of its expected cost: a
+ * mapping far from that rarely comes near. */
 #define REACHED 1.3
-/* And what it competes with are the kernels of its ops: so much of them, as a baseline
- * (planner/rank.c has a multiple). */
+/* The baseline is this share of the kernels of its ops (planner/rank.c has a multiple). */
 #define APART 0.4
 
 static void by_formulas(net_costs *c, net_cost *x) {
@@ -58,8 +57,8 @@ static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t ev
                       .keep = 1,
                       .starts = start,
                       .n_starts = x->tree && !open};
-  /* slow counts (reads partly in the padding) would use up the effort before anything is found:
-   * what is fused is limited by its few evaluations, and an op, which needs some mapping, by
+  /* slow evaluations (reads partly in padding) would use up the effort before anything is found:
+   * fused groups are limited by their few evaluations, and an op, which needs some mapping, by
    * evaluations only */
   if (open || (!x->tree && x->group->workload->n_ops == 1)) o.budget.max_effort = 0;
   if (!x->tree && x->group->workload->n_ops == 1) o.budget.time_limit = 0;
@@ -72,8 +71,8 @@ static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t ev
   return true;
 }
 
-/* For chains of which formulas find no good tiles: slabs of an image that pass through several
- * convolutions, with their skip. */
+/* For chains for which formulas find no good tiles: slabs of an image that pass through several
+ * convolutions, with their skip connection. */
 static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
   const double before = x->value;
   tf_tree *open = tf_search_template(c->arch, x->group->workload, TF_TEMPLATE_WHOLE);
@@ -83,8 +82,8 @@ static bool by_template(net_costs *c, net_cost *x, int64_t evals) {
   return ok;
 }
 
-/* A mapping better than that of formulas, if such a one is worth a search.  Formulas count what two
- * windows share as read twice, which slabs read once. */
+/* A mapping better than the formulas', if one is worth a search.  Formulas count what two windows
+ * share as read twice, which slabs read once. */
 static bool refine(net_costs *c, net_cost *x) {
   const bool several = x->group->workload->n_ops > 1;
   const bool shares = several && c->o->objective == TF_TRAFFIC && x->value > x->least &&
@@ -99,7 +98,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
   net_cost *x = &c->at[id];
   if (!x->known && x->group->workload->n_ops > 1 && net_is_late(c)) {
-    *cost = INFINITY; /* an equal one may come when there is time */
+    *cost = INFINITY; /* an equal one may be found when there is time */
     return !net_stopped(c);
   }
   if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
@@ -130,9 +129,9 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
          !net_stopped(c);
 }
 
-/* ---- groups of several ops beside the kernels of these -------------------------------------- */
+/* ---- groups of several ops compared with the kernels of their ops --------------------------- */
 
-/* The op as a group of its own, with its cost.  *x: NULL, it cannot be one. */
+/* The op as a group of its own, with its cost. *x: NULL: it cannot be one. */
 static bool alone(net_costs *c, int op, const net_cost **x) {
   int id = -1;
   double least, cost;
@@ -151,7 +150,7 @@ static bool alone(net_costs *c, int op, const net_cost **x) {
   return true;
 }
 
-/* Whether the op keeps its unit busy for as long as its words move, fused or not. */
+/* Whether the op is compute-bound, fused or not. */
 static bool is_dear(const tf_workload *wl, const tf_op *op) {
   double points = 1, words = (double)tf_tensor_words(&wl->tensors[op->out]);
   for (int k = 0; k < op->n_dims; k++)
@@ -161,8 +160,8 @@ static bool is_dear(const tf_workload *wl, const tf_op *op) {
   return points >= DEAR * words;
 }
 
-/* part[i]: of the work of op ops[i], what the group needs; less than all where its reader in the
- * group reads a part alone. False: no memory. */
+/* part[i]: the share of the work of op ops[i] that the group needs; less than all if its reader in
+ * the group reads a part only. False: out of memory. */
 static bool needed_parts(const net_costs *c, const tf_workload *group, const int *ops, int n,
                          double *part) {
   tf_demand d;
@@ -181,9 +180,9 @@ static bool needed_parts(const net_costs *c, const tf_workload *group, const int
   return ok || tf_out_of_memory(c->d);
 }
 
-/* Raises the least cost of the group to what it is expected to cost: the kernels of its ops, each
- * alone, as fusing ops saves words and not work, and a margin.  No lower bound: a kernel in which
- * maps vanish may cost less.  False: no memory, stopped. */
+/* Raises the least cost of the group to its expected cost: the kernels of its ops, each alone, as
+ * fusing ops saves words and not work, plus a margin. This is no lower bound: a kernel in which
+ * maps are absorbed may cost less. False: out of memory, or stopped. */
 static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   double all = 0, most = 0, apart = 0, kernels = 0, part[NET_MAX_GROUP];
   int n_dear = 0;

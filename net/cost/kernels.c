@@ -1,5 +1,5 @@
-/* What groups cost as kernels of a target: the planner's mapping of each, and what its kernel
- * promises. */
+/* The costs of groups as kernels of a target: the planner's mapping of each, and its kernel's
+ * estimate. */
 #include <math.h>
 #include <string.h>
 
@@ -8,16 +8,19 @@
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
 
-enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while the network is cut */
+enum {
+  CUT_EVALS = 200,
+  LATE_EVALS = 20
+}; /* mappings tried of a group while the network is cut; and when time is short */
 
 bool net_for_kernels(const net_costs *c) { return c->o->isa || c->o->target; }
 bool net_has_kernels(const net_costs *c) {
   return net_for_kernels(c) && c->o->objective == TF_LATENCY;
 }
 
-/* The units begin as many more multiply-adds of narrower data as the target says, and as many more
- * of narrower floats, which all tensors are then, pass a memory in a cycle.  Capacities stay:
- * mappings are to fit the machine as it is given. */
+/* Scales the architecture's rates to the kernels' type: units do as many more multiply-adds of
+ * narrower data as the target says, and memories pass as many more of narrower floats, as all
+ * tensors are. Capacities stay: mappings must fit the machine as given. */
 bool net_see(net_planning *s) {
   net_costs *c = &s->costs;
   const tf_emit_options o = {.isa = c->o->isa, .dtype = c->o->dtype};
@@ -40,8 +43,7 @@ bool net_see(net_planning *s) {
   return true;
 }
 
-/* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's
- * cycles. */
+/* The value of a plan: INFINITY if its kernel cannot be emitted; *kernel: the kernel's cycles. */
 static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel,
                        tf_diags *d) {
   const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
@@ -54,13 +56,13 @@ static double value_of(const net_costs *c, const net_cost *x, const tf_planned *
   return tf_emit_cycles_whole(c->o->target) ? *kernel : fmax(value, *kernel);
 }
 
-/* Whether the group must have a kernel, however late it is: an op, of which the model's formulas
- * may find mappings that have none. */
+/* Whether the group needs a kernel even if time is over: it is an op, for which formulas may only
+ * find mappings without one. */
 static bool must_have(const net_costs *c, const net_cost *x) {
   return x->group->workload->n_ops == 1 && tf_emit_cycles_whole(c->o->target);
 }
 
-/* A planner's mapping of the group; touches nothing of the costs but the group's own entry. */
+/* Finds a planner's mapping of the group; only the group's own entry changes. */
 static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *stopped_by) {
   tf_planner_opts o = {.target = c->o->target,
                        .kernel = {.isa = c->o->isa, .dtype = c->o->dtype},
@@ -69,7 +71,8 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
                        .baseline = x->expected && !x->known ? x->baseline : 0};
   if (must_have(c, x) && evals == LATE_EVALS) o.budget.time_limit = 0;
   if (isinf(c->deadline))
-    o.budget.threads = 1; /* groups are planned beside each other, and by one thread as by more */
+    o.budget.threads =
+        1; /* groups are planned concurrently, with the same result for any number of threads */
   tf_diags *d = tf_diags_new(); /* a group without a kernel is no error */
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
   *stopped_by = p ? p->stopped_by : TF_STOP_EXHAUSTED;
@@ -77,8 +80,8 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
   if (p && p->found && p->result.feasible && !p->result.overflow) {
     double kernel;
     const double value = value_of(c, x, p, &kernel, d);
-    /* values by the model do not see kernels: the planner's mapping replaces the one that the cut
-     * found */
+    /* values by the model do not include kernels: the planner's mapping replaces the one of the
+     * cut */
     if (!net_has_kernels(c)) x->value = INFINITY;
     net_keep(x, &p->found, value, p->result.cycles);
     if (!p->found) x->kernel = kernel, x->busy = fmax(kernel, p->result.ops[0].cycles);
@@ -95,7 +98,7 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
   return !net_stopped(c);
 }
 
-/* ---- several groups at once ----------------------------------------------------------------- */
+/* ---- several groups concurrently ------------------------------------------------------------ */
 typedef struct {
   net_costs *c;
   const int *id;
@@ -105,7 +108,7 @@ typedef struct {
 static void plan_one(void *ctx, int i, int worker) {
   const batch *b = ctx;
   net_cost *x = &b->c->at[b->id[i]];
-  tf_stop stopped_by; /* no time: there is no deadline */
+  tf_stop stopped_by; /* not for lack of time: there is no deadline */
   (void)worker;
   if (!net_stopped(b->c)) plan_group(b->c, x, b->evals, &stopped_by);
 }
@@ -159,8 +162,8 @@ bool net_kernel_of(net_costs *c, int id) {
     return false;
   if (!x->tree && must_have(c, x) && !isinf(c->deadline) && !net_by_planner(c, id, LATE_EVALS))
     return false;
-  /* an op must have some mapping: formulas and a search by the model may find one; other groups are
-   * left out */
+  /* an op must have some mapping: formulas, or a search by the model, may find one; other groups
+   * are dropped */
   if (!x->tree && one) return true;
   x->known = true;
   c->evaluated++;

@@ -1,5 +1,5 @@
-/* What the ways to cost groups share: the kinds of groups that were met, the best mapping of each,
- * the time that is left. */
+/* Shared by all methods of costing groups: the distinct groups, the best mapping of each, the
+ * remaining time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-#define LEAST_TIME                                                                                 \
-  0.02 /* seconds that the closed form and the planner get, even past the deadline */
+#define LEAST_TIME 0.02 /* seconds that the closed form and the planner get in any case */
 
 bool net_stopped(const net_costs *c) {
   return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx);
@@ -24,7 +23,7 @@ static uint64_t hash_of(const tf_group *g) {
   return h;
 }
 
-/* The number of an equal group; -1: it is the first of its kind. */
+/* The number of an equal group; -1: there is none. */
 static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
   for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
     const tf_group *have = c->at[i].group;
@@ -37,7 +36,7 @@ static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
 
 static bool grow(net_costs *c) { return TF_GROW(c->at, c->n) || tf_out_of_memory(c->d); }
 
-/* Takes over the group. */
+/* Adds the group, and takes ownership. */
 static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
   net_cost x = {.group = g, .hash = hash, .value = INFINITY, .next = c->bucket[hash % NET_BUCKETS]};
   if (!grow(c)) {
@@ -52,7 +51,7 @@ static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
 }
 
 bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) {
-  tf_diags *d = tf_diags_new(); /* a group that is not possible is no error */
+  tf_diags *d = tf_diags_new(); /* an impossible group is no error */
   if (!d) return tf_out_of_memory(c->d);
   tf_group *g = net_group_cut(c->wl, ops, n,
                               &(net_cutting){.name = "group",
@@ -85,7 +84,7 @@ void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
   *tree = NULL;
 }
 
-/* Whether time is up, for a search that could have been made. */
+/* Whether time is over; a search is then skipped. */
 bool net_is_late(net_costs *c) {
   const bool late = c->until < INFINITY && tf_now() >= c->until;
   c->late = c->late || late;

@@ -1,6 +1,6 @@
-/* What a part of a group has been found to cost tells of the group: fusing more ops into a kernel
- * saves words, and rarely work, so the group is expected to take nearly as long as the kernel of
- * its part and those of its other ops. */
+/* Expects costs of groups from known costs of their parts: fusing more ops into a kernel saves
+ * words and rarely work, so a group should take nearly as long as the kernel of its part and those
+ * of its other ops. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,24 +9,24 @@
 #include "net/net.h"
 #include "planner/planner.h"
 
-/* So much of these, as the search for the part's kernel was short, and a map may vanish in another
- * op. */
+/* The share of these that is expected: the search for the part's kernel is short, and a map may be
+ * absorbed by another op. */
 #define KEPT_WORK 0.99
-/* A part tells what its work takes if that is all of its cost: kernels of those that wait for
- * memories are not searched for. */
+/* A part tells the time of its work if that is nearly all of its cost: of memory-bound groups no
+ * faster kernels are searched. */
 #define BY_KERNEL 0.999
-/* And if the search came that near to its ops apart: beyond, it has found nothing. */
+/* And if the search came within this factor of its ops apart: otherwise it has found nothing. */
 #define FOUND 3
-/* Windows that make again what neighbours have made do so the more, the more ops follow each other.
- * If that makes a part take so many times as long as its ops apart, of groups around it no less
- * than so much of it is expected. */
+/* Windows that recompute their neighbours' results do so the more, the more ops follow one another.
+ * If a part therefore takes LOST times as long as its ops apart, at least LOST_KEPT of its time is
+ * expected of groups that contain it. */
 #define LOST 2
 #define LOST_KEPT 0.6
 
-/* Where a group was met: bit k is the op at position `first` + k of the order. */
+/* A group of the network: bit k is the op at position `first` + k of the order. */
 struct net_met {
   uint64_t ops;
-  int id, next; /* number of the next that begins there, + 1 */
+  int id, next; /* number of the next one that begins there, + 1; 0: none */
 };
 
 static bool begin(net_costs *c) {
@@ -46,7 +46,7 @@ bool net_note_place(net_costs *c, int id, const int *ops, int n) {
   uint64_t set = 0;
   for (int i = 0; i < n; i++) {
     const int at = p->place[ops[i]] - first;
-    if (at < 0 || at > 63) return true; /* it is told nothing */
+    if (at < 0 || at > 63) return true; /* such a group is not recorded */
     set |= UINT64_C(1) << at;
   }
   for (int i = p->head[first] - 1; i >= 0; i = p->at[i].next - 1)
@@ -58,7 +58,7 @@ bool net_note_place(net_costs *c, int id, const int *ops, int n) {
   return true;
 }
 
-/* Whether the group has a kernel, which is what it costs. */
+/* Whether the group's cost is that of its kernel. */
 static bool tells(const net_cost *part) {
   return part->known && part->tree && isfinite(part->value) &&
          part->kernel >= BY_KERNEL * part->value && part->value <= FOUND * part->baseline;

@@ -1,17 +1,15 @@
-/* How the time of a plan is shared out.
- *
- * What takes time is groups of a new kind, as equal ones are planned once: a network of equal
- * layers needs nearly all of it for its first.  So the share of the time for cutting that may be
- * over when so many ops have run is the share of kinds of ops seen among them and those that the
- * next group may have.  What has no time left gets the mappings that formulas find for single ops.
- */
+/* Divides the time of a plan. Equal groups are planned once, so that time goes to groups of a new
+ * kind: a network of equal layers needs nearly all of it for its first layer. While the network is
+ * cut, the share of time that may have passed when n ops have run is the share of all kinds of ops
+ * that is among these and those of the next group. What is left without time gets the closed-form
+ * mappings of single ops. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "net/net.h"
 
-#define CUTTING 0.7 /* of the time; the rest is for longer searches for the groups of the cut */
+#define CUTTING 0.7 /* of the time; the rest is for longer searches for the chosen groups */
 
 bool net_pace_begin(net_costs *c) {
   const tf_workload *wl = c->wl;

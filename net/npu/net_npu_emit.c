@@ -1,5 +1,5 @@
-/* A plan as one program of the NPU: its groups' instructions in turn, on tensors of the network in
- * global memory; what passes between groups stands in a workspace, by lifetimes. */
+/* A plan as one program of the NPU: its groups' instructions in sequence, on tensors of the network
+ * in global memory; tensors between groups are in a workspace, placed by live ranges. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@ typedef struct {
   net_emission *e;
   npu_folder f;
   tf_npu *flat;
-  int *tensor; /* [n_tensors] of the program; a view has its tensor's, what stays in a group one of
-                  the scratch */
-  const char **name;   /* [n_tensors] there */
+  int *tensor; /* [n_tensors] the program's tensor; a view has its tensor's, an intermediate inside
+                  a group one of the scratch */
+  const char **name;   /* [n_tensors] its name in the program */
   npu_link *link;      /* [groups] */
-  double *end, *alone; /* [groups] cycles after which it has ended; of it as a program of its own */
+  double *end, *alone; /* [groups] cycles at which it ends; its cycles as a program of its own */
   npu_terms terms;
 } making;
 
@@ -31,13 +31,13 @@ static int64_t bytes_of(const tf_tensor *z) {
   return (tf_tensor_words(z) * npu_type_bytes(npu_type_of(z)) + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Whether the tensor is made and read in one group: it may be in global memory all the same. */
+/* Whether one group produces and reads the tensor; it may be in global memory even so. */
 static bool stays(const making *m, int z) {
   const tf_tensor *t = &m->e->wl->tensors[z];
   return t->producer >= 0 && t->n_consumers > 0 && !t->view_of && m->e->memory.offset[z] < 0;
 }
 
-/* Bytes of what stays in group i. */
+/* Bytes of the intermediates inside group i. */
 static int64_t scratch_of(const making *m, int i) {
   const tf_group *g = group_of(m, i)->group;
   int64_t bytes = 0;
@@ -69,7 +69,7 @@ static bool add_arguments(making *m) {
   return ok;
 }
 
-/* The workspace, whose number comes back; -1: none is needed, or out of memory. */
+/* Adds the workspace; returns its number; -1: none is needed, or out of memory. */
 static int add_workspace(making *m) {
   int64_t most = 0;
   for (int i = 0; i < m->e->plan->n; i++)
@@ -84,8 +84,8 @@ static int add_workspace(making *m) {
   return -1;
 }
 
-/* What is in the workspace: first what passes between groups, then what a group alone has, each at
- * the same place. */
+/* Fills the workspace: first tensors between groups, then those inside each group, all at the same
+ * offset. */
 static bool add_inner(making *m, int space) {
   const tf_workload *wl = m->e->wl;
   bool ok = true;
@@ -115,7 +115,7 @@ static void dense(const tf_tensor *z, int64_t *step) {
   }
 }
 
-/* Where tensor t of the group is. */
+/* The place of the group's tensor t. */
 static bool find_place(const making *m, const tf_group *g, int t, npu_place *to) {
   const tf_tensor *inside = &g->workload->tensors[t], *outside = &m->e->wl->tensors[g->tensor[t]];
   const tf_group_place *p = &g->place[t];
@@ -143,7 +143,7 @@ static bool add_links(making *m) {
   return true;
 }
 
-/* Each group's cycles, as a program of its own. */
+/* Times each group as a program of its own. */
 static bool time_alone(making *m) {
   for (int i = 0; i < m->e->plan->n; i++) {
     const int like = group_of(m, i)->like;
@@ -243,7 +243,7 @@ static tf_emitted *write_files(const making *m) {
   return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the whole network ---------------------------------------------------------------------- */
 static bool begin_network(making *m) {
   net_emission *e = m->e;
   const size_t tensors = (size_t)e->wl->n_tensors, groups = (size_t)e->plan->n;
@@ -271,7 +271,7 @@ static bool lay(making *m) {
 
 tf_emitted *net_emit_npu(net_emission *e, const char *name) {
   making m = {.e = e};
-  (void)name; /* programs have no name that a linker sees */
+  (void)name; /* programs have no names for a linker */
   bool ok = begin_network(&m) && lay(&m) && time_alone(&m) &&
             npu_chain_predict(m.flat, m.link, e->plan->n, m.end, &m.terms, e->d);
   if (!ok) tf_npu_free(m.flat);

@@ -158,7 +158,7 @@ static int64_t read_of_chunk(const ir_stack *pixels, int window, int stride, int
 static int count_together(const ir_program *p, const ir_body *b) {
   int n = 0;
   for (int i = 0; i < b->n; i++)
-    n += (b->s[i]->kind == IR_COPY && cu_is_together(p, b->s[i])) +
+    n += (b->s[i]->kind == IR_COPY && cu_has_contiguous_rows(p, b->s[i])) +
          count_together(p, &b->s[i]->body);
   return n;
 }
@@ -188,7 +188,7 @@ static void check_chunk(int window, int stride) {
           (!ways[i].chunk || (count_together(p, &p->body) > 0) == ways[i].together));
     if (copy && ways[i].chunk) {
       CHECK(CHANNELS % chunk == 0 && chunk * window * window <= 512);
-      CHECK(cu_is_gathered(p, copy) && !cu_is_together(p, copy));
+      CHECK(cu_is_gathered(p, copy) && !cu_has_contiguous_rows(p, copy));
       const ir_stack *pixels = cu_stack(&p->buffers[copy->copy.to]);
       CHECK(pixels->n == 2);
       CHECK_I64(cu_copied(p, copy),
@@ -234,7 +234,7 @@ static void check_digits(void) {
 static int count_boxed(const ir_body *b) {
   int n = 0;
   for (int i = 0; i < b->n; i++)
-    n += (b->s[i]->kind == IR_SAVE && cu_of(b->s[i])->boxed) + count_boxed(&b->s[i]->body);
+    n += (b->s[i]->kind == IR_SAVE && cu_of(b->s[i])->by_boxes) + count_boxed(&b->s[i]->body);
   return n;
 }
 

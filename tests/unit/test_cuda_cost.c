@@ -369,7 +369,7 @@ static void check_rows(const char *dtype, int bytes) {
       for (int column = 0; column < n; column += 64)
         while ((row * n + column) * bytes % want)
           want /= 2;
-    if (b) CHECK_I64(cu_row_begins(p, b), want);
+    if (b) CHECK_I64(cu_row_alignment(p, b), want);
     if (b && n > 96 - 16 && n <= 96) cost[want] = fmax(cost[want], cu_times(p).cycles);
     ir_free(p);
     case_drop(&e);

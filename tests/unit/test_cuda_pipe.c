@@ -12,8 +12,8 @@ static double step_by_step(const cu_pipe *p) {
   double taken[MOST_STEPS * MANY], asked = 0, free = 0;
   const int n = (int)(p->steps * p->blocks), depth = (int)p->depth;
   for (int i = 0; i < n; i++) {
-    asked = fmax(asked, i >= depth ? taken[i - depth] : 0) + p->brings;
-    free = taken[i] = fmax(free, asked + p->latency) + p->takes;
+    asked = fmax(asked, i >= depth ? taken[i - depth] : 0) + p->producer;
+    free = taken[i] = fmax(free, asked + p->latency) + p->consumer;
   }
   return free;
 }
@@ -39,18 +39,21 @@ int main(void) {
   for (int i = 0; i < CASES; i++) {
     const double brings = 1 + draw(&state, 300), takes = 1 + draw(&state, 300),
                  latency = draw(&state, 1200);
-    cu_pipe p = {.brings = brings, .takes = takes, .latency = latency, .blocks = 1};
+    cu_pipe p = {.producer = brings, .consumer = takes, .latency = latency, .blocks = 1};
     p.steps = 1 + draw(&state, MOST_STEPS), p.depth = 1 + draw(&state, 8);
-    const double few = step_by_step(&p), each = cu_pipe_each(&p);
+    const double few = step_by_step(&p), each = cu_pipe_step(&p);
     CHECK(fabs(cu_pipe_all(&p) - few) <=
           brings + latency + takes); /* a fill or a drain more or less */
     p.blocks = MANY;
     const double more = step_by_step(&p) - few, n = (MANY - 1) * p.steps;
     CHECK(fabs(more - n * each) <= brings + latency + takes);
-    p = (cu_pipe){
-        .steps = 1, .depth = 8, .takes = takes, .blocks = 1 + draw(&state, 40), .in_turns = true};
-    p.behind = draw(&state, 900);
-    CHECK_NEAR(cu_pipe_all(&p), turn_by_turn(takes, p.behind, (int)p.blocks), 1e-12);
+    p = (cu_pipe){.steps = 1,
+                  .depth = 8,
+                  .consumer = takes,
+                  .blocks = 1 + draw(&state, 40),
+                  .in_turns = true};
+    p.epilogue = draw(&state, 900);
+    CHECK_NEAR(cu_pipe_all(&p), turn_by_turn(takes, p.epilogue, (int)p.blocks), 1e-12);
   }
   return check_report();
 }

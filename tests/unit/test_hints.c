@@ -186,7 +186,7 @@ static void check_product(const ir_program *p, const hint_kernel *k, tally *t) {
         h->warp_rows * h->warp_columns * k->warps >= h->rows * h->columns);
   t->products++, t->groups += k->groups > 0, t->split += k->split > 1;
   if (k->split > 1 || k->n_digits == 0) return;
-  t->grouped += o.group < o.all, t->orders++;
+  t->grouped += o.group < o.total, t->orders++;
   if (!o.columns_first) check_order(p, k, 0, of_triton);
   check_order(p, k, 2, of_helion);
   if (k->groups && o.group <= 8) check_order(p, k, 3, of_cutlass);

@@ -74,7 +74,7 @@ static const ir_platform toy_platform = {
 
 static const tf_target toy = {
     .name = "toy",
-    .what = "a machine of tests",
+    .description = "a machine of tests",
     .lower = {.platform = &toy_platform, .copies = true, .depth = 1, .passes = toy_passes},
     .machine = toy_machine,
     .print = toy_print,
@@ -206,7 +206,7 @@ static void boxed_nowhere(ir_program *p) {
   s->save.from = from, s->save.to = to;
   cu_note *note = cu_edit(p, s);
   p->platform = &lower_cuda_platform; /* whose notes these are */
-  note->boxed = true, note->row = (ir_atom){p->n_vars, 0};
+  note->by_boxes = true, note->row = (ir_atom){p->n_vars, 0};
 }
 static void twice(ir_program *p) {
   find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var = find(&p->body, IR_FOR)->loop.var;

@@ -84,7 +84,7 @@ static double rate_of(const tf_emit_options *o, tf_diags *d) {
 
 const tf_target tf_target_cpu = {
     .name = "cpu",
-    .what = "C17 with micro-kernels",
+    .description = "C17 with micro-kernels",
     .lower = {.platform = &lower_cpu_platform,
               .depth = 1,
               .skips = true,

@@ -68,7 +68,7 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
 
 const tf_target tf_target_cuda = {
     .name = "cuda",
-    .what = "CUDA C++: products on tensor cores, or in float32",
+    .description = "CUDA C++: products on tensor cores, or in float32",
     .lower = CU_LOWER,
     .machine = machine_of,
     .print = tf_cuda_print,

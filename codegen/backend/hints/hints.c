@@ -50,7 +50,7 @@ static tf_emitted *print(const tf_target *t, const tf_tree *tree, const tf_emit_
 
 const tf_target tf_target_hints = {
     .name = "hints",
-    .what = "CUDA's kernels as parameters of Triton, TileLang, Helion and CUTLASS",
+    .description = "CUDA's kernels as parameters of Triton, TileLang, Helion and CUTLASS",
     .lower = CU_LOWER,
     .machine = machine_of,
     .print = print,

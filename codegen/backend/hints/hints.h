@@ -63,7 +63,7 @@ void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel
  * and of how many in all: Triton's GROUP_M, if rows run first and there are more. */
 typedef struct {
   bool columns_first;
-  int64_t group, all;
+  int64_t group, total;
 } hint_order;
 hint_order hint_order_of(const ir_program *p, const hint_kernel *k);
 /* The workload's dims of a product's rows (the last of several) and columns. */

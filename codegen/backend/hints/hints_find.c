@@ -9,25 +9,25 @@ typedef struct {
   const ir_program *p;
   hint_kernel *k;
   const ir_stmt *warps; /* the surrounding loop over warps with fragments; NULL: none */
-  const ir_stmt *of[HINT_MOST_PRODUCTS]; /* likewise for each product */
+  const ir_stmt *warps_of[HINT_MOST_PRODUCTS]; /* likewise for each product */
   bool maxima, merges;
 } finder;
 
 static void note_product(finder *f, const ir_stmt *s) {
   hint_kernel *k = f->k;
   if (k->n_products == HINT_MOST_PRODUCTS) return;
-  f->of[k->n_products] = f->warps;
+  f->warps_of[k->n_products] = f->warps;
   k->product[k->n_products++].nest = s;
 }
 
 /* Whether steps of the loop in which a mask leaves nothing are skipped. */
 static bool skips(const finder *f, const ir_stmt *loop) {
   tf_mask m;
-  return cu_of(loop)->skips ||
+  return cu_of(loop)->skips_steps ||
          (f->warps && loop->loop.map == IR_SERIAL && cu_mask_of(f->p, f->warps, loop, &m));
 }
 
-static void look(finder *f, const ir_body *b) {
+static void visit(finder *f, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i], *before = f->warps;
     if (s->kind == IR_FOR && cu_is_region(f->p, s)) f->warps = s;
@@ -37,7 +37,7 @@ static void look(finder *f, const ir_body *b) {
     if (s->kind == IR_MERGE) f->merges = true;
     if (s->kind == IR_FOR && skips(f, s)) f->k->skips = true;
     if (ir_facts_of(s)->points && f->k->op < 0) f->k->op = s->op;
-    look(f, &s->body);
+    visit(f, &s->body);
     f->warps = before;
   }
 }
@@ -96,13 +96,13 @@ static bool is_empty(const cu_values *v, const ir_stmt *s) {
 }
 
 /* Sets the lets on the way to the statement; true: it is reached, and runs. */
-static bool reach(cu_values *v, const ir_body *b, const ir_stmt *to) {
+static bool reach_statement(cu_values *v, const ir_body *b, const ir_stmt *to) {
   const int n = v->n;
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     if (s == to) return true;
     if (s->kind == IR_LET && !cu_let(v, s)) return false;
-    if ((s->kind != IR_IF || !is_empty(v, s)) && reach(v, &s->body, to)) return true;
+    if ((s->kind != IR_IF || !is_empty(v, s)) && reach_statement(v, &s->body, to)) return true;
   }
   v->n = n;
   return false;
@@ -124,7 +124,7 @@ static void span(const finder *f, const ir_stmt *warps, const ir_stmt *s, int at
   all->n = 0;
   for (int64_t w = 0; warps && w < warps->loop.trip && all->n < HINT_MOST_WARPS; w++) {
     cu_values v = {.n = 0};
-    if (!cu_set(&v, warps->loop.var, w) || !reach(&v, &k->part->body, s) ||
+    if (!cu_set(&v, warps->loop.var, w) || !reach_statement(&v, &k->part->body, s) ||
         !has_points(&v, s, ir_n_ranges(f->p, s)))
       continue;
     all->lo[all->n] = cu_value(&v, s->range[at].lo),
@@ -163,7 +163,7 @@ static void measure(finder *f, int i) {
   hint_product *h = &k->product[i];
   const cu_matrices *t = cu_of(h->nest)->fragments;
   spans m, n;
-  span(f, f->of[i], h->nest, t->m, &m), span(f, f->of[i], h->nest, t->n, &n);
+  span(f, f->warps_of[i], h->nest, t->m, &m), span(f, f->warps_of[i], h->nest, t->n, &n);
   h->rows = h->nest->stack ? ir_stack_rows(h->nest->stack) : length(&m);
   h->columns = length(&n);
   h->depth = depth_of(f->p, h);
@@ -202,7 +202,7 @@ static int64_t parts_of(const ir_body *b, int op) {
 enum { MOST_DIMS = 16 };
 typedef struct {
   int n;
-  int64_t at[MOST_DIMS];
+  int64_t origin[MOST_DIMS];
 } origin;
 
 static origin origin_of(const ir_program *p, const hint_kernel *k, int64_t number) {
@@ -211,9 +211,9 @@ static origin origin_of(const ir_program *p, const hint_kernel *k, int64_t numbe
   cu_values v = {.n = 0};
   origin o = {.n = n < MOST_DIMS ? n : MOST_DIMS};
   if (k->part->loop.map == IR_BLOCK) cu_set(&v, k->part->loop.var, number);
-  if (!reach(&v, &k->part->body, s)) return o;
+  if (!reach_statement(&v, &k->part->body, s)) return o;
   for (int d = 0; d < o.n; d++)
-    o.at[d] = cu_value(&v, s->range[d].lo);
+    o.origin[d] = cu_value(&v, s->range[d].lo);
   return o;
 }
 
@@ -221,7 +221,7 @@ static origin origin_of(const ir_program *p, const hint_kernel *k, int64_t numbe
 static int differs(const origin *a, const origin *b) {
   int at = -1;
   for (int d = 0; d < a->n; d++)
-    if (a->at[d] != b->at[d]) at = at == -1 ? d : -2;
+    if (a->origin[d] != b->origin[d]) at = at == -1 ? d : -2;
   return at;
 }
 
@@ -233,7 +233,7 @@ static int64_t run_of(const ir_program *p, const hint_kernel *k, int64_t stride,
   for (; n * stride < k->blocks; n++) {
     const origin o = origin_of(p, k, n * stride);
     const int where = differs(&first, &o);
-    if (at < 0 ? where != -1 : where != at || o.at[at] != first.at[at] + n * step) break;
+    if (at < 0 ? where != -1 : where != at || o.origin[at] != first.origin[at] + n * step) break;
   }
   return n;
 }
@@ -245,7 +245,7 @@ static void order_of(const ir_program *p, hint_kernel *k) {
     const origin next = origin_of(p, k, stride);
     const int at = differs(&first, &next);
     if (at == -2) return;
-    const int64_t step = at < 0 ? 0 : next.at[at] - first.at[at],
+    const int64_t step = at < 0 ? 0 : next.origin[at] - first.origin[at],
                   count = run_of(p, k, stride, at, step);
     k->digit[k->n_digits++] = (hint_digit){at < 0 ? -1 : op->dims[at], count, step};
     stride *= count;
@@ -267,7 +267,7 @@ static bool is_side(const ir_program *p, const hint_kernel *k, int dim, bool col
 }
 
 hint_order hint_order_of(const ir_program *p, const hint_kernel *k) {
-  hint_order o = {.group = 1, .all = 1};
+  hint_order o = {.group = 1, .total = 1};
   int i = 0;
   while (i < k->n_digits && !is_side(p, k, k->digit[i].dim, false) &&
          !is_side(p, k, k->digit[i].dim, true))
@@ -277,7 +277,7 @@ hint_order hint_order_of(const ir_program *p, const hint_kernel *k) {
     const bool same = is_side(p, k, k->digit[i].dim, o.columns_first);
     run = run && same;
     if (run) o.group *= k->digit[i].count;
-    if (same) o.all *= k->digit[i].count;
+    if (same) o.total *= k->digit[i].count;
   }
   return o;
 }
@@ -296,7 +296,7 @@ void hint_find(const ir_program *p, const ir_stmt *part, int number, hint_kernel
   finder f = {.p = p, .k = k};
   *k = (hint_kernel){.part = part, .op = -1, .blocks = 1, .split = 1, .key_warps = 1, .stages = 1};
   if (part->kind == IR_FOR && part->loop.map == IR_BLOCK) k->blocks = part->loop.trip;
-  look(&f, &whole);
+  visit(&f, &whole);
   k->kind = kind_of(&f);
   const tf_times t = cu_times_of(p, part);
   k->cycles = t.cycles, k->bound = t.bound;

@@ -129,9 +129,9 @@ static void say_triton(const ir_program *p, const hint_kernel *k, hint_words *w)
   put_number(w, "num_warps", warps_of(k, w));
   put_number(w, "num_stages", k->stages);
   put_number(w, "num_ctas", 1);
-  if (o.columns_first && o.group < o.all && !is_fused(k))
+  if (o.columns_first && o.group < o.total && !is_fused(k))
     remark(w, "Columns run first, %" PRId64 " of %" PRId64 ": swap m and n for groups of them.",
-           o.group, o.all);
+           o.group, o.total);
   if (k->cluster)
     remark(w, "Two blocks are a cluster here, and share tiles by multicast; num_ctas=2 would "
               "divide one block instead.");
@@ -156,7 +156,7 @@ static void say_tilelang(const ir_program *p, const hint_kernel *k, hint_words *
   put_number(w, "threads",
              CU_LANES * (k->groups ? (k->in_turns ? 1 : k->groups) * CU_GROUP_WARPS : k->warps));
   if (!is_fused(k) && o.group > 1 &&
-      !(o.columns_first && o.group == o.all)) { /* which is the order of blockIdx.x */
+      !(o.columns_first && o.group == o.total)) { /* which is the order of blockIdx.x */
     put_number(w, "panel_size", o.group);
     put(w, "order", o.columns_first ? "\"column\"" : "\"row\"");
   }
@@ -242,7 +242,7 @@ static void say_helion(const ir_program *p, const hint_kernel *k, hint_words *w)
   put(w, "block_sizes", "%s]", sizes);
   const bool beside = put_orders(p, k, batch, w);
   if (!is_fused(k))
-    put(w, "l2_groupings", "[%" PRId64 "]", beside && o.group < o.all ? o.group : 1);
+    put(w, "l2_groupings", "[%" PRId64 "]", beside && o.group < o.total ? o.group : 1);
   put_number(w, "num_warps", warps_of(k, w));
   put_number(w, "num_stages", k->stages);
   put(w, "indexing", k->groups ? "\"tensor_descriptor\"" : "\"pointer\"");
@@ -293,7 +293,7 @@ static void say_hopper(const ir_program *p, const hint_kernel *k, hint_words *w)
            k->stages);
   }
   if (k->kind == HINT_PRODUCT) {
-    const bool grouped = o.group < o.all;
+    const bool grouped = o.group < o.total;
     put(w, "raster_order", "\"%s\"", o.columns_first == grouped ? "AlongM" : "AlongN");
     put_number(w, "max_swizzle_size", grouped ? swizzle : 1);
   }
@@ -341,10 +341,10 @@ static void say_ampere(const ir_program *p, const hint_kernel *k, hint_words *w)
   put_number(w, "Stages", k->stages);
   put(w, "ThreadblockSwizzle", "\"GemmIdentityThreadblockSwizzle<%" PRId64 ">\"",
       o.columns_first ? power_down(o.group < 8 ? o.group : 8) : 1);
-  if (!o.columns_first && o.group < o.all)
+  if (!o.columns_first && o.group < o.total)
     remark(w,
            "Rows run first, %" PRId64 " of %" PRId64 ": its swizzle has groups of columns alone.",
-           o.group, o.all);
+           o.group, o.total);
   if (k->split > 1) put_number(w, "split_k_slices", k->split);
 }
 

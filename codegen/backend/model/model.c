@@ -14,7 +14,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 
 const tf_target tf_target_model = {
     .name = "model",
-    .what = "loops in the mapping's own order",
+    .description = "loops in the mapping's own order",
     .lower = {.platform = &lower_cpu_platform,
               .depth = 1,
               .close_by = lower_fits_near_cache,

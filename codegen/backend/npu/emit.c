@@ -13,8 +13,8 @@ typedef struct {
   npu_folder f;
   const tf_tree *tree;
   npu_terms terms;
-  char *rounds;           /* how tiles and slots settle, */
-  const tf_tree *settled; /* and on what mapping */
+  char *rounds;           /* how tiles and slots were settled, */
+  const tf_tree *settled; /* and the mapping that results */
 } package;
 
 static void kernel_c(FILE *out, const package *k) { npu_files_c(out, &k->f); }
@@ -52,7 +52,7 @@ static void readme(FILE *out, const package *k) {
           r->estimated ? "about " : "", r->cycles, r->bottleneck);
 }
 
-/* The schedules of tiles and of buffers, each after the other, from the mapping on. */
+/* The schedules of tiles and of buffers, in turn, starting from the mapping. */
 static void schedule(FILE *out, const package *k) {
   fprintf(out,
           "# Tiles and slots in turn, from %s (docs/NPU.md).  Of each memory: its tensors, slots x "

@@ -1,6 +1,6 @@
-/* Files that a folder for the NPU has, whether it is of one kernel or of a network: the program in
- * assembler, NAME.npu, and over the intrinsics of npu.h, NAME.c; a test that compares the simulator
- * with a plain evaluation. */
+/* The files of a folder for the NPU, of one kernel or of a network: the program in assembler,
+ * NAME.npu, and over the intrinsics of npu.h, NAME.c; a test that compares the simulator with a
+ * plain evaluation. */
 #include "codegen/backend/npu/files.h"
 
 #include <inttypes.h>
@@ -50,8 +50,8 @@ static const char files[] =
     "type\" : \"\");\n"
     "  return !alike && !small;\n}\n\n";
 
-/* What an element may be off however small it is: half of float16's least step for each part in
- * which its sum may pass a memory; others may be 0 below their normal numbers. */
+/* The absolute tolerance of an element: half of float16's least step for each part in which its sum
+ * may pass a memory; below the normal range of other types an element may be 0. */
 static void step_text(FILE *out, const tf_workload *wl, const tf_tensor *z) {
   const tf_op *op = &wl->ops[z->producer];
   double parts = 1;
@@ -92,9 +92,9 @@ double npu_within(const tf_workload *wl, int links) {
   return links > 1 ? fmin(0.2, most / 2 * fmax(2, sqrt(links))) : most;
 }
 
-/* By what the numbers of input z are divided: where a network's are all above 0, its sums of
- * products would pass what float16 holds after some layers, and the last input that such a sum
- * reads makes it a mean. */
+/* The divisor of input z's numbers. If all numbers of a network are positive, its sums of products
+ * would exceed float16 after some layers: dividing the last input of each such sum turns it into a
+ * mean. */
 static int64_t divisor(const npu_folder *k, int z) {
   const tf_tensor *t = &k->wl->tensors[z];
   int64_t by = 1;
@@ -182,7 +182,7 @@ void npu_files_make(FILE *out, const npu_folder *k) {
       n, n, n, n);
 }
 
-/* ---- what they are -------------------------------------------------------------------------- */
+/* ---- documentation -------------------------------------------------------------------------- */
 void npu_files_begin_manifest(FILE *out, const npu_folder *k) {
   fprintf(out,
           "{\n  \"tileflow\": \"%s\",\n  \"target\": \"npu\",\n  \"entry\": \"%s.npu\",\n"

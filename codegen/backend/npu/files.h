@@ -11,10 +11,9 @@ typedef struct {
   const tf_arch *arch;
   const tf_emit_options *o;
   const tf_npu *p;
-  const char *name; /* of its programs */
-  const char *const
-      *file; /* [n_tensors] what the program calls the tensors; NULL: what the workload does */
-  int links; /* mappings whose programs it is */
+  const char *name;        /* of the program */
+  const char *const *file; /* [n_tensors] the program's names of tensors; NULL: the workload's */
+  int links;               /* mappings of which the program consists */
 } npu_folder;
 
 void npu_files_c(FILE *out, const npu_folder *k);
@@ -22,14 +21,14 @@ void npu_files_npu(FILE *out, const npu_folder *k);
 void npu_files_h(FILE *out, const npu_folder *k);
 void npu_files_test(FILE *out, const npu_folder *k);
 void npu_files_make(FILE *out, const npu_folder *k);
-/* manifest.json up to its tensors, and what the cycles are made of, which is not closed; README.md
- * up to the files. */
+/* manifest.json up to its tensors, and the parts of its cycles, left open; README.md up to the
+ * files. */
 void npu_files_begin_manifest(FILE *out, const npu_folder *k);
 void npu_files_terms(FILE *out, const npu_folder *k, const npu_terms *t);
 void npu_files_begin_readme(FILE *out, const npu_folder *k);
 void npu_files_queue(FILE *out, const npu_folder *k, const npu_terms *t);
 
-/* How far outputs may be off, of their norm, where each of so many mappings rounds what it makes.
- */
+/* The tolerance of outputs, relative to their norm, if each of so many mappings rounds its
+ * results. */
 double npu_within(const tf_workload *wl, int links);
 #endif

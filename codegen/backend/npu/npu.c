@@ -34,7 +34,7 @@ static bool suits(const tf_arch *arch, tf_diags *d) {
   return npu_target_of(arch, &t, d);
 }
 
-/* Programs find tensors in the outermost memory; caches that cores share are no places of their
+/* Programs access tensors in the outermost memory; caches shared by cores hold no tensors of their
  * own. */
 static bool reaches(const tf_arch *arch, int level) {
   npu_target t;
@@ -46,7 +46,7 @@ static bool reaches(const tf_arch *arch, int level) {
 
 const tf_target tf_target_npu = {
     .name = "npu",
-    .what = "programs of the NPU's simulator",
+    .description = "programs of the NPU's simulator",
     .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
     .machine = machine_of,
     .form = npu_form,

@@ -54,7 +54,8 @@ static tf_tree *form(const tf_arch *arch, const tf_workload *wl, int k) {
 
 const tf_target tf_target_opencl = {
     .name = "opencl",
-    .what = "OpenCL C: CUDA's kernels in float32, or by dot products of int8, for any device",
+    .description =
+        "OpenCL C: CUDA's kernels in float32, or by dot products of int8, for any device",
     .lower = {.platform = &lower_cuda_platform,
               .depth = 1,
               .close_by = lower_cuda_close_by,

@@ -20,7 +20,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 
 const tf_target tf_target_staged = {
     .name = "staged",
-    .what = "loops alone",
+    .description = "loops alone",
     .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
     .machine = machine_of,
     .ranked_as = "cpu",

@@ -484,7 +484,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_COS:
   case TF_K_FMOD:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
-  case TF_K_COPY: /* only emitted for units */
+  case TF_K_COPY: /* counted for units; no expression calls it */
   case TF_K_MAC:
   case TF_N_KINDS: c->failed = true;
   }

@@ -102,17 +102,17 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b) {
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
-  cu_box at, best;
+  cu_box current, best;
   int64_t length[MOST_DIMS]; /* of a box along each dim */
   double least, reads;       /* of the best */
 } fit;
 
 /* Coordinates at which all boxes together read the rows' operand. */
 static double read_by_all(fit *t, double boxes) {
-  const tf_ref *ref = &t->op->reads[t->at.rows];
+  const tf_ref *ref = &t->op->reads[t->current.rows];
   const tf_tensor *z = &t->wl->tensors[ref->tensor];
-  for (int i = 0; i < t->at.n; i++)
-    t->length[t->at.dim[i]] = t->at.side[i];
+  for (int i = 0; i < t->current.n; i++)
+    t->length[t->current.dim[i]] = t->current.side[i];
   for (int r = 0; r < z->rank; r++)
     boxes *= (double)cu_box_span(&ref->index[r], z->extent[r] + 2 * z->pad[r], t->length);
   return boxes;
@@ -120,8 +120,8 @@ static double read_by_all(fit *t, double boxes) {
 
 /* Whether the current box has more contiguous elements than the best one: inner dims are longer. */
 static bool is_longer(const fit *t) {
-  for (int i = t->at.n - 1; i >= 0; i--)
-    if (t->at.side[i] != t->best.side[i]) return t->at.side[i] > t->best.side[i];
+  for (int i = t->current.n - 1; i >= 0; i--)
+    if (t->current.side[i] != t->best.side[i]) return t->current.side[i] > t->best.side[i];
   return false;
 }
 
@@ -135,12 +135,12 @@ static bool has_halves(const cu_box *b) {
   return rows <= HALF || (rows == 2 * HALF && HALF % inner == 0);
 }
 
-static void look(fit *t) {
-  double boxes = 1, worth = has_halves(&t->at) ? 1 : 1 + scattered_cost;
-  for (int i = 0; i < t->at.n; i++) {
-    const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
-    boxes *= (double)tf_ceil_div(extent, t->at.side[i]);
-    if (extent % t->at.side[i]) worth += ragged_cost;
+static void find_own_dims(fit *t) {
+  double boxes = 1, worth = has_halves(&t->current) ? 1 : 1 + scattered_cost;
+  for (int i = 0; i < t->current.n; i++) {
+    const int64_t extent = t->wl->dims[t->current.dim[i]].extent;
+    boxes *= (double)tf_ceil_div(extent, t->current.side[i]);
+    if (extent % t->current.side[i]) worth += ragged_cost;
   }
   worth *= boxes;
   if (t->least > 0 && worth > t->least) return;
@@ -148,33 +148,33 @@ static void look(fit *t) {
   const bool alike = t->least > 0 && worth >= t->least;
   if (alike && (reads > t->reads || (reads >= t->reads && !is_longer(t)))) return;
   t->least = worth, t->reads = reads;
-  t->best = t->at;
+  t->best = t->current;
 }
 
 /* Tries the lengths of the i-th dim that are the least for their number of boxes along it. */
-static void each(fit *t, int i, int64_t room, int longer) {
-  if (i == t->at.n) {
-    look(t);
+static void try_lengths(fit *t, int i, int64_t room, int longer) {
+  if (i == t->current.n) {
+    find_own_dims(t);
     return;
   }
-  const int64_t extent = t->wl->dims[t->at.dim[i]].extent;
+  const int64_t extent = t->wl->dims[t->current.dim[i]].extent;
   for (int64_t side = extent < room ? extent : room; side > 0; side--) {
     const int64_t left = room / side;
     if (tf_ceil_div(extent, tf_ceil_div(extent, side)) != side ||
         (side > 1 && longer == CU_BOX_SIDES))
       continue;
-    t->at.side[i] = side;
-    each(t, i + 1, left, longer + (side > 1));
+    t->current.side[i] = side;
+    try_lengths(t, i + 1, left, longer + (side > 1));
   }
 }
 
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b) {
-  fit t = {.wl = wl, .op = op, .at = *b};
+  fit t = {.wl = wl, .op = op, .current = *b};
   if (wl->n_dims > MOST_DIMS) return;
   for (int d = 0; d < wl->n_dims; d++)
     t.length[d] = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     t.length[op->dims[k]] = wl->dims[op->dims[k]].extent;
-  each(&t, 0, points < 1 ? 1 : points, 0);
+  try_lengths(&t, 0, points < 1 ? 1 : points, 0);
   memcpy(b->side, t.best.side, sizeof b->side);
 }

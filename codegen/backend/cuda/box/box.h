@@ -39,10 +39,10 @@ void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *
 /* A depthwise convolution whose channels are contiguous in input and output. */
 enum { CU_MOST_TAPS = 64 };
 typedef struct {
-  int read;                  /* the read that the window moves; the other one has the weights */
-  int channels, along, rows; /* positions among the op's dims: channels; pixels, the innermost dim
-                                and the next (-1: none) */
-  int64_t taps;              /* positions of the window */
+  int read; /* the read that the window moves; the other one has the weights */
+  int channels, pixel, pixel_row; /* positions among the op's dims: channels; pixels, the innermost
+                                dim and the next (-1: none) */
+  int64_t taps;                   /* positions of the window */
 } cu_depthwise;
 /* False: the op is none, or its window has more positions than are unrolled. */
 bool cu_depthwise_find(const tf_workload *wl, const tf_op *op, cu_depthwise *t);

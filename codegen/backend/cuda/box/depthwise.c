@@ -10,7 +10,7 @@ static bool ends_with(const tf_workload *wl, const tf_ref *ref, int dim) {
 }
 
 /* Whether all other indices of the read have positive steps, and none of them has the channel. */
-static bool goes_on(const tf_workload *wl, const tf_ref *ref, int channel) {
+static bool steps_forward(const tf_workload *wl, const tf_ref *ref, int channel) {
   bool on = true;
   for (int r = 0; r < wl->tensors[ref->tensor].rank - 1; r++)
     for (int i = 0; i < ref->index[r].n_terms; i++)
@@ -26,11 +26,11 @@ static int64_t taps_of(const tf_workload *wl, const tf_op *op) {
 }
 
 /* Whether that read has a window, and no pixel dim moves the other read. */
-static bool is_of_window(const tf_workload *wl, const tf_op *op, int read) {
+static bool has_window(const tf_workload *wl, const tf_op *op, int read) {
   const tf_ref *in = &op->reads[read], *weights = &op->reads[1 - read];
   const int channel = op->dims[op->n_out_dims - 1];
-  bool is = cu_box_is_window(wl, in) && ends_with(wl, in, channel) && goes_on(wl, in, channel) &&
-            cu_box_moves(wl, weights, channel);
+  bool is = cu_box_is_window(wl, in) && ends_with(wl, in, channel) &&
+            steps_forward(wl, in, channel) && cu_box_moves(wl, weights, channel);
   for (int k = 0; k < op->n_out_dims - 1; k++)
     is &= wl->dims[op->dims[k]].extent == 1 || !cu_box_moves(wl, weights, op->dims[k]);
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -41,21 +41,21 @@ static bool is_of_window(const tf_workload *wl, const tf_op *op, int read) {
 }
 
 bool cu_depthwise_find(const tf_workload *wl, const tf_op *op, cu_depthwise *t) {
-  *t = (cu_depthwise){.read = -1, .channels = op->n_out_dims - 1, .along = -1, .rows = -1};
+  *t = (cu_depthwise){.read = -1, .channels = op->n_out_dims - 1, .pixel = -1, .pixel_row = -1};
   if (op->n_reads != 2 || op->reduce != TF_REDUCE_ADD || op->n_out_dims < 2 ||
       op->reads[0].tensor == op->reads[1].tensor)
     return false;
   for (int i = 0; i < 2 && t->read < 0; i++)
-    if (is_of_window(wl, op, i)) t->read = i;
+    if (has_window(wl, op, i)) t->read = i;
   if (t->read < 0 || op->n_dims == op->n_out_dims || taps_of(wl, op) > CU_MOST_TAPS) return false;
   t->taps = taps_of(wl, op);
   for (int k = t->channels - 1; k >= 0; k--) {
     if (wl->dims[op->dims[k]].extent == 1 || !cu_box_moves(wl, &op->reads[t->read], op->dims[k]))
       continue;
-    if (t->along < 0)
-      t->along = k;
-    else if (t->rows < 0)
-      t->rows = k;
+    if (t->pixel < 0)
+      t->pixel = k;
+    else if (t->pixel_row < 0)
+      t->pixel_row = k;
   }
-  return t->along >= 0 && wl->tensors[op->reads[t->read].tensor].rank - 1 <= CU_BOX_DIMS;
+  return t->pixel >= 0 && wl->tensors[op->reads[t->read].tensor].rank - 1 <= CU_BOX_DIMS;
 }

@@ -5,8 +5,8 @@
 const cu_note cu_no_note = {.note = {&cu_no_note}};
 
 void cu_check(ir_checker *c, const ir_stmt *s) {
-  if (cu_of(s)->boxed) ir_must_be_set(c, "save", cu_of(s)->row);
-  if (cu_of(s)->skips) ir_must_be_set(c, "loop", cu_of(s)->row);
+  if (cu_of(s)->by_boxes) ir_must_be_set(c, "save", cu_of(s)->row);
+  if (cu_of(s)->skips_steps) ir_must_be_set(c, "loop", cu_of(s)->row);
 }
 
 const cu_layout cu_no_layout = {.note = {&cu_no_layout}};

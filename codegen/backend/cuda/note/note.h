@@ -14,23 +14,23 @@ typedef struct {
 /* A nest of a depthwise convolution: a lane sums two neighbouring channels for some pixels in
  * registers; the input is a tile in shared memory, whose rows are pixels. */
 typedef struct {
-  cu_depthwise of;
-  int tile;   /* the buffer with the input's tile */
-  int to;     /* the buffer, of 16-bit floats, that receives the sums; -1: the op's own */
-  bool cut;   /* the lanes' pixels are a part of the tile's: the last part may be shorter */
-  bool pairs; /* each lane has two channels, the first of them even */
+  cu_depthwise depthwise;
+  int tile;     /* the buffer with the input's tile */
+  int sums;     /* the buffer, of 16-bit floats, that receives the sums; -1: the op's own */
+  bool partial; /* the lanes' pixels are a part of the tile's: the last part may be shorter */
+  bool pairs;   /* each lane has two channels, the first of them even */
 } cu_window_nest;
 
 typedef struct {
   ir_note note;
   const cu_window_nest *window; /* NEST: a depthwise convolution from a tile; NULL: none */
-  bool taken;                   /* SAVE: the nest before it stores from registers */
+  bool fused;                   /* SAVE: the nest before it stores from registers */
   const cu_matrices *fragments; /* NEST: a product in fragments; NULL: none */
-  bool boxed;  /* SAVE: by boxes of the tensor (sm_90a), which are cut at its end alone: all of the
-                  block's rows ... */
-  ir_atom row; /* ... from this one on */
-  bool skips;  /* FOR: steps in which a mask leaves nothing, for as many rows from `row` on, may be
-                  skipped ... */
+  bool by_boxes;    /* SAVE: by boxes of the tensor (sm_90a), which are cut at its end alone: all of
+                    the    block's rows ... */
+  ir_atom row;      /* ... from this one on */
+  bool skips_steps; /* FOR: steps in which a mask leaves nothing, for as many rows from `row` on,
+                 may be skipped ... */
   int64_t rows;
   int first, end; /* ... variables of the steps that are left, first to end: a printer that skips
                      steps sets them to other values than 0 and the trip count */

@@ -49,7 +49,7 @@ typedef struct {
   const ir_program *p;
   cu_values values;
   int n, room;
-  uint64_t *at; /* [room] a key for each copy of the part */
+  uint64_t *key; /* [room] a key for each copy of the part */
 } tiles;
 
 static void find_tiles(tiles *t, const ir_body *b) {
@@ -60,7 +60,7 @@ static void find_tiles(tiles *t, const ir_body *b) {
       uint64_t key = 1469598103934665603u;
       for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
         key = (key ^ (uint64_t)cu_value(&t->values, s->range[r].lo)) * 1099511628211u;
-      t->at[t->n++] = key;
+      t->key[t->n++] = key;
     }
     find_tiles(t, &s->body);
   }
@@ -91,7 +91,7 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
     const int64_t first = w * waves / most * wave,
                   n = blocks - first < wave ? blocks - first : wave;
     for (int64_t i = 0; i < n; i++) {
-      tiles t = {.p = p, .room = copies, .at = own};
+      tiles t = {.p = p, .room = copies, .key = own};
       cu_set(&t.values, part->loop.var, first + i);
       find_tiles(&t, &part->body);
       for (int c = 0; c < copies; c++)
@@ -123,7 +123,7 @@ int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
 }
 
 /* Coordinates along a rank that the rows of a stack span. */
-static int64_t reach_of(const ir_stack *t, int rank) {
+static int64_t coordinates_of(const ir_stack *t, int rank) {
   int64_t reach = 0;
   for (int i = 0; t && i < t->n; i++)
     if (t->at[i] == rank) reach += (t->length[i] - 1) * (t->step[i] < 0 ? -t->step[i] : t->step[i]);
@@ -135,8 +135,9 @@ double cu_distinct(const ir_program *p, const ir_stmt *s) {
   double words = 1;
   for (int r = 0; r < to->rank; r++) {
     const bool stacked = is_along(cu_stack(to), r) || is_along(cu_across(to), r);
-    words *= stacked ? (double)(reach_of(cu_stack(to), r) + reach_of(cu_across(to), r) + 1)
-                     : (double)s->range[r].most;
+    words *= stacked
+                 ? (double)(coordinates_of(cu_stack(to), r) + coordinates_of(cu_across(to), r) + 1)
+                 : (double)s->range[r].most;
   }
   return fmin(words, (double)cu_copied(p, s));
 }
@@ -162,26 +163,27 @@ typedef struct {
 } spans;
 
 /* The distance along a rank from a copy's first tile to its last, in either direction. */
-static int64_t moved(const spans *t, const ir_range *r) {
+static int64_t tile_distance(const spans *t, const ir_range *r) {
   const int64_t by = cu_value(&t->last, r->lo) - cu_value(&t->first, r->lo);
   return by < 0 ? -by : by;
 }
 
 /* Elements of the box from a copy's first tile to its last. */
-static double spanned(const spans *t, const ir_stmt *s) {
+static double spanned_elements(const spans *t, const ir_stmt *s) {
   double words = 1;
   for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
-    words *= (double)(s->range[r].most + moved(t, &s->range[r]));
+    words *= (double)(s->range[r].most + tile_distance(t, &s->range[r]));
   return words;
 }
 
 /* The share of that box that is read: where pixels are read in steps longer than the window,
  * elements in between never are. */
-static double read_of(const spans *t, const ir_stmt *s) {
+static double share_read(const spans *t, const ir_stmt *s) {
   const ir_stack *stack = cu_stack(&t->p->buffers[s->copy.to]);
   double share = 1;
   for (int i = 0; i < stack->n; i++)
-    share *= fmin(1, (double)(moved(t, &s->range[stack->at[i]]) + 1) / (double)stack->step[i]);
+    share *=
+        fmin(1, (double)(tile_distance(t, &s->range[stack->at[i]]) + 1) / (double)stack->step[i]);
   return share;
 }
 
@@ -192,8 +194,9 @@ static void find_spans(spans *t, const ir_body *b) {
     if (s->kind == IR_FOR && s->loop.map == IR_SERIAL)
       cu_set(&t->last, s->loop.var, s->loop.trip - 1);
     const bool stacked = s->kind == IR_COPY && cu_stack(&t->p->buffers[s->copy.to]);
-    if (s->kind == IR_COPY && t->n < t->room) t->words[t->n++] = stacked ? spanned(t, s) : INFINITY;
-    if (stacked) t->share[s->copy.from] = read_of(t, s);
+    if (s->kind == IR_COPY && t->n < t->room)
+      t->words[t->n++] = stacked ? spanned_elements(t, s) : INFINITY;
+    if (stacked) t->share[s->copy.from] = share_read(t, s);
     find_spans(t, &s->body);
   }
 }

@@ -9,8 +9,8 @@ enum { BLOCKS = 2 };
 typedef struct {
   const ir_program *p;
   int64_t block[BLOCKS]; /* their numbers */
-  cu_values of[BLOCKS];
-  bool *same; /* [n_buffers] tiles that are the same in both, as far as seen */
+  cu_values values[BLOCKS];
+  bool *shared; /* [n_buffers] tiles that are the same in both, as far as seen */
   bool ok;
 } pair;
 
@@ -19,11 +19,11 @@ static void look(pair *t, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
       for (int k = 0; k < BLOCKS; k++)
-        t->ok = t->ok && cu_let(&t->of[k], s);
+        t->ok = t->ok && cu_let(&t->values[k], s);
     if (s->kind == IR_COPY)
       for (int r = 0; r < t->p->buffers[s->copy.to].rank; r++)
-        t->same[s->copy.to] &=
-            cu_value(&t->of[0], s->range[r].lo) == cu_value(&t->of[1], s->range[r].lo);
+        t->shared[s->copy.to] &=
+            cu_value(&t->values[0], s->range[r].lo) == cu_value(&t->values[1], s->range[r].lo);
     look(t, &s->body);
   }
 }
@@ -57,9 +57,9 @@ bool cu_cluster(const ir_program *p, const ir_stmt *part, bool *same) {
   if (!has_network(p) || part->loop.trip % BLOCKS || !find_tiles(p, &part->body, NULL, false, same))
     return false;
   for (int64_t block = 0; block < part->loop.trip; block += BLOCKS) {
-    pair t = {.p = p, .same = same, .ok = true};
+    pair t = {.p = p, .shared = same, .ok = true};
     for (int k = 0; k < BLOCKS; k++)
-      cu_set(&t.of[k], part->loop.var, block + k);
+      cu_set(&t.values[k], part->loop.var, block + k);
     look(&t, &part->body);
     if (!t.ok) return false;
   }

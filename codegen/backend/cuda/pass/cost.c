@@ -68,7 +68,7 @@ static const double copy_apart = 11, copy_stays = 9, apart_piece = 12, apart_ran
 static const double gather_begin = 15, gather_place[] = {0, 2, 3, 12.5, 12.5},
                     gather_element = 2.65, gather_piece = 22, rows_begin = 15, rows_piece = 0.8,
                     swizzled_piece = 16;
-/* Bytes for which a warp's read of single elements occupies the multiprocessor's port. */
+/* Bytes of a warp's read of single elements at the port. */
 enum { READ_BYTES = 4 };
 /* The share of the shorter of units' and ports' cycles that does not overlap with the longer. */
 static const double both_share = 0.5;
@@ -81,30 +81,30 @@ typedef struct {
   const tf_multiprocessor *mp;
   double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
-  double times;          /* how often the statement runs in a block */
-  double last;           /* and of these in the last step of the surrounding loop */
-  double lanes;          /* threads with a step of the surrounding loops */
-  double row_warps;      /* warps of these, where loops are over warps and lanes */
-  bool groups;           /* the part has warpgroups */
-  bool *same;            /* [n_buffers] tiles of which each block of a cluster fetches half */
-  bool each;             /* each lane has points of its own; else a warp's lanes share each sum */
-  const ir_stmt *warps;  /* of a region, the surrounding loop over warps; NULL: none */
-  const ir_stmt *around; /* the innermost serial loop; NULL: none */
-  const ir_stmt *mask;   /* the statement that masks scores, which compares in some of the loop's
-                            steps only; NULL: none */
-  double cut;            /* the share of those steps */
-  bool fullest;          /* with a mask: the longest block is meant; else the mean of all blocks */
+  double times;         /* how often the statement runs in a block */
+  double last;          /* and of these in the last step of the surrounding loop */
+  double lanes;         /* threads with a step of the surrounding loops */
+  double row_warps;     /* warps of these, where loops are over warps and lanes */
+  bool groups;          /* the part has warpgroups */
+  bool *shared_tiles;   /* [n_buffers] tiles of which each block of a cluster fetches half */
+  bool per_lane;        /* each lane has points of its own; else a warp's lanes share each sum */
+  const ir_stmt *warps; /* of a region, the surrounding loop over warps; NULL: none */
+  const ir_stmt *loop;  /* the innermost serial loop; NULL: none */
+  const ir_stmt *mask;  /* the statement that masks scores, which compares in some of the loop's
+                           steps only; NULL: none */
+  double masked_share;  /* the share of those steps */
+  bool longest;         /* with a mask: the longest block is meant; else the mean of all blocks */
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in program order */
   /* of a block, in cycles: */
   double tensor, plain, special, shared, copied, waits;
-  double issued; /* instructions of the warp that issues most */
-  double parts;  /* cycles of plain units that add up partial sums of a ring, which overlap with the
-                    other warpgroup's products */
-  double slots;  /* instructions issued by such a warp; and by all, in whole warps */
+  double issued;       /* instructions of the warp that issues most */
+  double partial_sums; /* cycles of plain units that add up partial sums of a ring, which overlap
+                   with the other warpgroup's products */
+  double slots;        /* instructions issued by such a warp; and by all, in whole warps */
   double all_slots;
   double share;      /* the share of the block's warps that run the statement */
-  bool few;          /* some work is for few warps, with no others to hide latencies */
+  bool few_warps;    /* some work is for few warps, with no others to hide latencies */
   double multiplied; /* of the instructions, those of tensor cores */
   double summed;     /* and multiply-adds of depthwise convolutions */
   int loops;         /* loops with products seen so far */
@@ -114,7 +114,7 @@ typedef struct {
 } block;
 
 /* Adds n instructions of each warp. */
-static void slots(block *b, double n) { b->slots += n, b->all_slots += n * b->share; }
+static void add_slots(block *b, double n) { b->slots += n, b->all_slots += n * b->share; }
 
 static const tf_op *op_of(const block *b, const ir_stmt *s) {
   return &b->p->tree->workload->ops[s->op];
@@ -122,7 +122,7 @@ static const tf_op *op_of(const block *b, const ir_stmt *s) {
 
 /* ---- one block ------------------------------------------------------------------------------ */
 
-static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
+static int64_t round_up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
 
 static double points_of(const block *b, const ir_stmt *s) {
   double n = s->stack ? (double)s->stack->count : 1;
@@ -134,7 +134,7 @@ static double points_of(const block *b, const ir_stmt *s) {
 /* Loads of an operand's matrices, 16 of its rows or columns at a time, and addresses of one piece
  * of a row: of a step if neighbours run along the sum, else of 16 rows for all steps. Steps that a
  * loop counts are variables. */
-static double loads(const block *b, const ir_stmt *s, int read, double side, double steps) {
+static double matrix_loads(const block *b, const ir_stmt *s, int read, double side, double steps) {
   if (!cu_is_loaded(b->p, s, read)) return 0;
   const ir_buffer *from = &b->p->buffers[s->nest.from[read]];
   const tf_op *op = op_of(b, s);
@@ -145,7 +145,7 @@ static double loads(const block *b, const ir_stmt *s, int read, double side, dou
 }
 
 /* Instructions of a warp to read an operand's elements one by one, and to round them to tf32. */
-static double by_elements(const block *b, const ir_stmt *s, int read, double elements) {
+static double element_instructions(const block *b, const ir_stmt *s, int read, double elements) {
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const bool fragments = b->p->buffers[s->nest.from[read]].space == CU_FRAGMENT;
   double each = mma->kernel.a == IR_F32 ? element_rounded : 0;
@@ -157,7 +157,7 @@ static double by_elements(const block *b, const ir_stmt *s, int read, double ele
 /* Instructions of a warp for a product of m x n in so many steps of its sum: multiplications, loads
  * of matrices or descriptors, selection of zero where a loop starts sums, additions of partial
  * sums. */
-static void issue(block *b, const ir_stmt *s, double m, double n, double steps) {
+static void issue_product(block *b, const ir_stmt *s, double m, double n, double steps) {
   const cu_matrices *f = cu_of(s)->fragments;
   const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
   const double sums = m * n / CU_LANES;
@@ -167,13 +167,13 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
   if (b->groups)
     all *= multiply_described;
   else
-    all += loads(b, s, f->a, m, steps) + loads(b, s, f->b, n, steps) +
-           by_elements(b, s, f->a, m * steps * mma->kernel.k_round) +
-           by_elements(b, s, f->b, n * steps * mma->kernel.k_round);
+    all += matrix_loads(b, s, f->a, m, steps) + matrix_loads(b, s, f->b, n, steps) +
+           element_instructions(b, s, f->a, m * steps * mma->kernel.k_round) +
+           element_instructions(b, s, f->b, n * steps * mma->kernel.k_round);
   /* code for sm_90 branches around setting zeros where others select them, unless they are set
    * before the loop */
   if ((b->groups ? cu_has_short_sums(b->p)
-                 : !cu_may_group(b->p) && !cu_begins_before(b->p, b->around, s)) &&
+                 : !cu_may_group(b->p) && !cu_begins_before(b->p, b->loop, s)) &&
       s->nest.n_resets)
     all += sums;
   if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
@@ -186,7 +186,7 @@ static void issue(block *b, const ir_stmt *s, double m, double n, double steps) 
       b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
     all += row_half * steps * n / 8;
   if (b->groups) all += ring_fresh * (s->nest.n_resets > 1 ? s->nest.n_resets - 1 : 0);
-  slots(b, b->times * all);
+  add_slots(b, b->times * all);
 }
 
 /* Rows and columns of all warps, with padding; operands come by ldmatrix from tiles, or element by
@@ -197,15 +197,15 @@ static void cost_of_product(block *b, const ir_stmt *s) {
   const double rate = b->rate * mma->kernel.group / cu_mma_of(b->p)->kernel.group;
   const ir_buffer *out = &b->p->buffers[b->p->buffer_of[op_of(b, s)->out]];
   const double m = (double)cu_matrix_rows(out), n = (double)out->extent[cu_column_rank(out)],
-               k = (double)up(cu_sum_length(b->p, s), mma->kernel.k_round);
+               k = (double)round_up(cu_sum_length(b->p, s), mma->kernel.k_round);
   const double warps = b->lanes / CU_LANES, all = m * n * k * warps;
   b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round *
                (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
-  issue(b, s, m, n, k / mma->kernel.k_round);
+  issue_product(b, s, m, n, k / mma->kernel.k_round);
   if (mma->kernel.a ==
       IR_F8) /* partial sums are added up, of a ring's step or of each instruction */
-    *(b->groups ? &b->parts : &b->plain) +=
+    *(b->groups ? &b->partial_sums : &b->plain) +=
         b->times * m * n * warps * (b->groups ? 1 : k / mma->kernel.k_round) / b->mp->plain;
   for (int i = 0; i < 2; i++) {
     const ir_buffer *from = &b->p->buffers[s->nest.from[i ? f->b : f->a]];
@@ -222,7 +222,7 @@ static void cost_of_product(block *b, const ir_stmt *s) {
  * special units. */
 static const struct {
   tf_kind kind;
-  int instructions, special;
+  int point_instructions, special;
 } calls[] = {{TF_K_EXP, 2, 1},      {TF_K_LOG, 26, 1},  {TF_K_SQRT, 8, 1},
              {TF_K_DIV, 9, 1},      {TF_K_TANH, 17, 2}, {TF_K_ERF, 28, 1},
              {TF_K_SIGMOID, 13, 2}, {TF_K_GELU, 31, 1}, {TF_K_SILU, 14, 2}};
@@ -230,7 +230,7 @@ static const struct {
 /* Instructions of one point of fragments, whose operands are in registers: the calls of its
  * expression, and a step of the sum. A quotient by a number is a multiplication; a deferred
  * quotient takes none. */
-static void instructions(const block *b, const ir_stmt *s, double *all, double *special) {
+static void point_instructions(const block *b, const ir_stmt *s, double *all, double *special) {
   const tf_op *op = op_of(b, s);
   const bool deferred = s->kind == IR_NEST && s->nest.divides >= 0;
   *all = s->kind == IR_NEST ? (op->reduce != TF_ASSIGN) + 0.5 * cu_is_multiplied(b->p, op) : 1;
@@ -243,14 +243,14 @@ static void instructions(const block *b, const ir_stmt *s, double *all, double *
     if (e->what != TF_X_CALL || (deferred && e->call == TF_K_DIV)) continue;
     int n = 1, m = 0;
     for (size_t k = 0; k < sizeof calls / sizeof *calls && !by_number; k++)
-      if (calls[k].kind == e->call) n = calls[k].instructions, m = calls[k].special;
+      if (calls[k].kind == e->call) n = calls[k].point_instructions, m = calls[k].special;
     *all += n, *special += m;
   }
 }
 
 /* How many instructions fewer an exponential of a difference takes: one instruction subtracts and
  * scales. */
-static int folded(const block *b, const ir_stmt *s) {
+static int folded_instructions(const block *b, const ir_stmt *s) {
   const tf_op *op = op_of(b, s);
   int n = 0;
   for (int i = 0; s->kind == IR_NEST && i < op->n_expr; i++) {
@@ -264,7 +264,8 @@ static int folded(const block *b, const ir_stmt *s) {
 
 /* A point in memory takes `point` instructions, calls included, and a call occupies a special unit,
  * too; a dot product handles several points at once. */
-static void in_memory(const block *b, const ir_stmt *s, double *all, double *special) {
+static void memory_point_instructions(const block *b, const ir_stmt *s, double *all,
+                                      double *special) {
   *all = (b->mp->point + cu_places_of(b->p, s)) /
          (cu_dot_of(b->p, s) < 0 ? 1 : b->p->machine.whole->k_round);
   *special = 0;
@@ -273,34 +274,35 @@ static void in_memory(const block *b, const ir_stmt *s, double *all, double *spe
 }
 
 /* Points of fragments, with rows and columns padded to multiples of eight. */
-static double filled(const block *b, const ir_stmt *s) {
-  double n = s->stack ? (double)up(s->stack->count, 8) : 1;
+static double padded_points(const block *b, const ir_stmt *s) {
+  double n = s->stack ? (double)round_up(s->stack->count, 8) : 1;
   for (int k = 0; k < ir_n_ranges(b->p, s); k++)
-    if (!ir_is_stacked(s, k)) n *= (double)(s->range[k].most > 1 ? up(s->range[k].most, 8) : 1);
+    if (!ir_is_stacked(s, k))
+      n *= (double)(s->range[k].most > 1 ? round_up(s->range[k].most, 8) : 1);
   return n;
 }
 
 /* Instructions of a warp for points of fragments; none to correct sums of warpgroups, which do so
  * only after a maximum has risen. */
-static double of_fragments(const block *b, const ir_stmt *s, double plain) {
+static double fragment_instructions(const block *b, const ir_stmt *s, double plain) {
   const tf_op *op = op_of(b, s);
   if (s->kind == IR_CORRECT && b->groups) return 0;
   double rows = s->kind == IR_NEST && op->reduce != TF_ASSIGN ? 1.0 / 8 : 0;
   for (int k = 0; rows > 0 && k < op->n_out_dims; k++)
-    rows *= (double)(s->range[k].most > 1 ? up(s->range[k].most, 8) : 1);
-  const double each =
-      s->kind == IR_SAVE ? (b->groups ? group_pair : save_pair) / 2 : plain - folded(b, s);
-  return filled(b, s) * each / CU_LANES + rows * row_meets;
+    rows *= (double)(s->range[k].most > 1 ? round_up(s->range[k].most, 8) : 1);
+  const double each = s->kind == IR_SAVE ? (b->groups ? group_pair : save_pair) / 2
+                                         : plain - folded_instructions(b, s);
+  return padded_points(b, s) * each / CU_LANES + rows * row_meets;
 }
 
 /* Sums of a depthwise convolution, in registers; loads of weights overlap. */
-static void of_window(block *b, const ir_stmt *s) {
+static void cost_of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
   const double share = b->share;
   b->issued += b->times * each.issued, b->summed += b->times * each.summed;
   b->plain += b->times * each.plain * b->lanes / b->mp->plain;
   b->share *= b->row_warps / CU_WARPS;
-  slots(b, b->times * each.issued);
+  add_slots(b, b->times * each.issued);
   b->share = share;
   b->shared += b->times * each.read * READ_BYTES * b->lanes / b->mp->banks;
   b->waits += b->times * b->mp->latency;
@@ -308,29 +310,30 @@ static void of_window(block *b, const ir_stmt *s) {
 
 /* Points of fragments belong to all lanes, others to the threads with a step of the surrounding
  * loops. */
-static void points(block *b, const ir_stmt *s, bool region) {
-  if (cu_of(s)->window) of_window(b, s);
-  if (cu_of(s)->window || cu_of(s)->taken) return;
-  const double times = s == b->mask                                      ? b->cut * b->times
+static void cost_of_points(block *b, const ir_stmt *s, bool region) {
+  if (cu_of(s)->window) cost_of_window(b, s);
+  if (cu_of(s)->window || cu_of(s)->fused) return;
+  const double times = s == b->mask ? b->masked_share * b->times
                        : s->kind == IR_DIVIDE && s->divide.last.var >= 0 ? b->last
                                                                          : b->times;
   const double each = points_of(b, s) * times, all = each * b->lanes / (region ? CU_LANES : 1);
   double plain, special;
-  (region && s->kind != IR_SAVE ? instructions : in_memory)(b, s, &plain, &special);
+  (region && s->kind != IR_SAVE ? point_instructions : memory_point_instructions)(b, s, &plain,
+                                                                                  &special);
   b->plain += all * plain / b->mp->plain;
   b->special += all * special / b->mp->special;
   if (region) {
     b->issued += each * plain / CU_LANES;
-    slots(b, times * of_fragments(b, s, plain));
+    add_slots(b, times * fragment_instructions(b, s, plain));
   }
-  if (!region) b->waits += each * b->mp->wait / (b->each ? 1 : CU_LANES);
+  if (!region) b->waits += each * b->mp->wait / (b->per_lane ? 1 : CU_LANES);
 }
 
 /* The parts of sums are read from L2, one after the other. */
-static void merge(block *b, const ir_stmt *s) {
+static void cost_of_merge(block *b, const ir_stmt *s) {
   const double times = b->times;
   b->times *= (double)s->merge.parts;
-  points(b, s, false);
+  cost_of_points(b, s, false);
   b->copied += points_of(b, s) * b->times * b->lanes * ir_bytes(b->p->buffers[s->merge.from].type) /
                b->mp->l2;
   b->times = times;
@@ -339,7 +342,7 @@ static void merge(block *b, const ir_stmt *s) {
 
 /* A tile whose elements have known distances: the loads of a thread's pieces overlap, as many as
  * registers hold. */
-static void gather(block *b, const ir_stmt *s) {
+static void cost_of_gather(block *b, const ir_stmt *s) {
   enum { FLIGHT = 64 };
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double per = 16.0 / ir_bytes(to->type), threads = CU_WARPS * CU_LANES;
@@ -353,14 +356,14 @@ static void gather(block *b, const ir_stmt *s) {
       b->times * (gather_begin + row + spots * pieces + gather_element * pieces * per);
   b->plain += each * threads / b->mp->plain;
   b->issued += each;
-  slots(b, each);
+  add_slots(b, each);
   b->shared += b->times * pieces * per * threads * READ_BYTES / b->mp->banks;
   b->waits += b->times * ceil(pieces * per / FLIGHT) * b->mp->latency;
 }
 
 /* A tile that is gathered element by element; of a window's positions, each piece of a thread waits
  * for the one before. */
-static void put_together(block *b, const ir_stmt *s) {
+static void cost_of_elementwise_gather(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double apart = s->range[cu_column_rank(to)].lo.var < 0 ? copy_stays : copy_apart;
   const double elements = b->times * (double)(cu_matrix_rows(to) * cu_matrix_columns(to));
@@ -369,35 +372,35 @@ static void put_together(block *b, const ir_stmt *s) {
       elements * (cu_across(to) ? copy_place : apart + piece * ir_bytes(to->type) / 16);
   b->plain += all / b->mp->plain;
   b->issued += all / each;
-  slots(b, all / each);
+  add_slots(b, all / each);
   if (cu_across(to)) b->waits += elements * ir_bytes(to->type) / 16 / each * b->mp->latency;
 }
 
 /* A tile copied in so many pieces of 16 bytes for each thread; of warpgroups another warpgroup
  * copies it. */
-static void tile(block *b, const ir_buffer *to, double pieces) {
+static void cost_of_tile(block *b, const ir_buffer *to, double pieces) {
   enum { OF_WINDOW = 35, PIECE = 60 }; /* 34 depthwise convolutions, bench/cuda/depthwise.py */
   if (!cu_is_matrix(to)) return;
   b->issued += b->times * (copy_begin + copy_piece * pieces);
   if (cu_stack(to) && cu_is_plain(to)) { /* some threads have one piece more than others */
-    slots(b, b->times * (OF_WINDOW + PIECE * pieces));
+    add_slots(b, b->times * (OF_WINDOW + PIECE * pieces));
     b->slots += b->times * PIECE * (ceil(pieces) - pieces);
   } else if (!b->groups) {
-    slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
+    add_slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
   }
 }
 
 /* Extra cost of pieces of rows that do not begin at multiples of 16 bytes; those that are not
  * copied as words pass through registers, with a latency. */
-static void misaligned(block *b, const ir_stmt *s, double pieces) {
+static void add_misaligned(block *b, const ir_stmt *s, double pieces) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
-  const int64_t begins = cu_row_begins(b->p, s), size = ir_bytes(to->type);
+  const int64_t begins = cu_row_alignment(b->p, s), size = ir_bytes(to->type);
   if (begins >= 16 || !cu_is_matrix(to)) return;
   const double each = begins >= 4 ? piece_words
                       : size == 2 ? piece_shifted
                                   : piece_words + piece_elements * 16 / (double)size,
                passes = begins >= 4 ? words_passes : shifted_passes, all = CU_WARPS * CU_LANES;
-  slots(b, b->times * each * pieces);
+  add_slots(b, b->times * each * pieces);
   b->issued += b->times * each * pieces;
   b->plain += b->times * each * pieces * all / b->mp->plain;
   b->shared += b->times * passes * pieces * 16 * all / b->mp->banks;
@@ -405,40 +408,40 @@ static void misaligned(block *b, const ir_stmt *s, double pieces) {
 }
 
 /* Extra cost of pieces whose elements are widened: they pass through registers, with a latency. */
-static void widened(block *b, const ir_stmt *s, double pieces) {
+static void add_widened(block *b, const ir_stmt *s, double pieces) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   if (!cu_is_matrix(to) || to->type == b->p->buffers[s->copy.from].type) return;
-  slots(b, b->times * piece_widened * pieces);
+  add_slots(b, b->times * piece_widened * pieces);
   b->issued += b->times * piece_widened * pieces;
   b->plain += b->times * piece_widened * pieces * CU_WARPS * CU_LANES / b->mp->plain;
   b->waits += b->times * b->mp->latency;
 }
 
 /* A tile of contiguous rows; if misaligned they cost what misaligned pieces of others do. */
-static void rows_together(block *b, const ir_stmt *s) {
+static void cost_of_contiguous_rows(block *b, const ir_stmt *s) {
   const bool swizzled = cu_tile_of(&b->p->buffers[s->copy.to]).mask != 0;
   const double pieces = (double)cu_share_of(b->p, s),
                each = b->times * (rows_begin + (swizzled ? swizzled_piece : rows_piece) * pieces);
   b->issued += each;
-  slots(b, each);
-  misaligned(b, s, pieces);
+  add_slots(b, each);
+  add_misaligned(b, s, pieces);
 }
 
 static void cost_of_copy(block *b, const ir_stmt *s) {
   const ir_buffer *to = &b->p->buffers[s->copy.to];
   const double copied = (double)cu_copied(b->p, s), bytes = cu_delivered(b->p, s),
                pieces = ir_bytes(to->type) * copied / 16 / (CU_WARPS * CU_LANES);
-  b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->same[s->copy.to] ? 2 : 1);
+  b->copied += b->times * bytes / b->mp->l2 / (b->groups && b->shared_tiles[s->copy.to] ? 2 : 1);
   b->copy_bytes[b->n_copies < MOST_COPIES ? b->n_copies : MOST_COPIES - 1] += b->times * bytes;
   b->n_copies++;
-  if (cu_is_together(b->p, s))
-    rows_together(b, s);
+  if (cu_has_contiguous_rows(b->p, s))
+    cost_of_contiguous_rows(b, s);
   else if (cu_is_gathered(b->p, s))
-    gather(b, s);
+    cost_of_gather(b, s);
   else if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
-    put_together(b, s);
+    cost_of_elementwise_gather(b, s);
   else
-    tile(b, to, pieces), misaligned(b, s, pieces), widened(b, s, pieces);
+    cost_of_tile(b, to, pieces), add_misaligned(b, s, pieces), add_widened(b, s, pieces);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1)
@@ -448,11 +451,11 @@ static void cost_of_copy(block *b, const ir_stmt *s) {
 static void body(block *b, const ir_body *list, bool region);
 
 /* After a loop: keeps the step of the innermost loop with most products. */
-static void step(block *b, const block *before) {
+static void keep_step(block *b, const block *before) {
   const double products = (b->multiplied - before->multiplied) / b->times,
                sums = (b->summed - before->summed) / b->times;
   if (products + sums <= 0) return;
-  slots(b, b->times * (b->groups ? ring_step : loop_step));
+  add_slots(b, b->times * (b->groups ? ring_step : loop_step));
   if (b->loops++ == before->loops && products + sums > b->step.multiplied + b->step.summed)
     b->step = (cu_step){(b->slots - before->slots) / b->times, products, sums};
 }
@@ -462,62 +465,64 @@ static void loop(block *b, const ir_stmt *s, bool region) {
   const bool thread = s->loop.map == IR_WARP || s->loop.map == IR_LANE,
              here = region || cu_is_region(b->p, s);
   if (here && !region) b->warps = s;
-  if (s->loop.map == IR_SERIAL) b->around = s;
+  if (s->loop.map == IR_SERIAL) b->loop = s;
   if (s->loop.map == IR_SERIAL) b->last = b->times, b->times *= (double)s->loop.trip;
-  if ((b->groups || cu_of(s)->skips) && b->warps && s->loop.map == IR_SERIAL) {
+  if ((b->groups || cu_of(s)->skips_steps) && b->warps && s->loop.map == IR_SERIAL) {
     const cu_left left = cu_steps_left(b->p, b->warps, s);
     tf_mask m;
-    b->times *= b->fullest ? left.most : left.mean;
-    b->mask = cu_mask_of(b->p, b->warps, s, &m), b->cut = left.cut;
+    b->times *= b->longest ? left.most : left.mean;
+    b->mask = cu_mask_of(b->p, b->warps, s, &m), b->masked_share = left.cut;
   }
   if (thread) b->lanes *= (double)s->loop.trip;
   if (s->loop.map == IR_WARP) b->row_warps *= (double)s->loop.trip;
   if (thread && here && !region) b->lanes *= CU_LANES;
-  if (thread) b->each = s->loop.map == IR_LANE;
+  if (thread) b->per_lane = s->loop.map == IR_LANE;
   body(b, &s->body, here);
-  if (s->loop.map == IR_SERIAL && s->loop.trip > 1) step(b, &before);
+  if (s->loop.map == IR_SERIAL && s->loop.trip > 1) keep_step(b, &before);
   if (thread) b->waits += before.times * b->mp->barrier;
   b->times = before.times;
   b->last = before.last;
   b->lanes = before.lanes;
   b->row_warps = before.row_warps;
-  b->each = before.each;
+  b->per_lane = before.per_lane;
   b->warps = before.warps;
-  b->around = before.around;
+  b->loop = before.loop;
 }
 
-static double busy(const block *b) { return b->tensor / b->mp->share + b->plain + b->special; }
+static double unit_cycles(const block *b) {
+  return b->tensor / b->mp->share + b->plain + b->special;
+}
 
 /* Work of some warps alone. Each warp has the units of one scheduler, of which a multiprocessor has
  * as many as its plain units have warps' lanes; the others serve other blocks. */
-static void some(block *b, const ir_stmt *s, bool region) {
-  const double all = b->lanes, before = busy(b), schedulers = b->mp->plain / CU_LANES;
+static void cost_of_some_warps(block *b, const ir_stmt *s, bool region) {
+  const double all = b->lanes, before = unit_cycles(b), schedulers = b->mp->plain / CU_LANES;
   const double warps = region && cu_of(s)->warps ? (double)cu_of(s)->warps : CU_WARPS;
   b->lanes *= warps / CU_WARPS;
   b->share *= warps / CU_WARPS;
-  b->few |= region && warps < schedulers;
+  b->few_warps |= region && warps < schedulers;
   body(b, &s->body, region);
   b->share /= warps / CU_WARPS;
-  if (warps < schedulers) b->waits += (busy(b) - before) * (schedulers / warps - 1);
+  if (warps < schedulers) b->waits += (unit_cycles(b) - before) * (schedulers / warps - 1);
   b->lanes = all;
 }
 
 /* The slot of a ring of tiles to read and, likewise, the one to fill next. */
-static void let(block *b, const ir_stmt *s) {
+static void cost_of_ring_slot(block *b, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
   if (e->fn != IR_MOD || b->groups || b->times <= 1) return;
   const int64_t by = e->arg[1].off;
   bool is = false;
   for (int k = 0; k < b->p->n_buffers; k++)
     is |= b->p->buffers[k].role == IR_COPIED && b->p->buffers[k].slot.var == s->let.var;
-  if (is && by & (by - 1)) slots(b, b->times * 2 * ring_divided);
+  if (is && by & (by - 1)) add_slots(b, b->times * 2 * ring_divided);
 }
 
 static void body(block *b, const ir_body *list, bool region) {
   for (int i = 0; i < list->n; i++) {
     const ir_stmt *s = list->s[i];
     if (s->kind == IR_LET)
-      let(b, s);
+      cost_of_ring_slot(b, s);
     else if (s->kind == IR_FOR)
       loop(b, s, region);
     else if (s->kind == IR_COPY)
@@ -527,11 +532,11 @@ static void body(block *b, const ir_body *list, bool region) {
     else if (s->kind == IR_NEST && cu_of(s)->fragments)
       cost_of_product(b, s);
     else if (s->kind == IR_MERGE)
-      merge(b, s);
+      cost_of_merge(b, s);
     else if (ir_facts_of(s)->points)
-      points(b, s, region);
+      cost_of_points(b, s, region);
     else if (s->kind == IR_IF)
-      some(b, s, region);
+      cost_of_some_warps(b, s, region);
     else
       body(b, &s->body, region);
   }
@@ -539,28 +544,29 @@ static void body(block *b, const ir_body *list, bool region) {
 
 /* ---- waves of blocks ------------------------------------------------------------------------ */
 
-/* Cycles in which a multiprocessor's schedulers issue a block's instructions, for so many warps:
- * one a cycle each; there are four since Volta, for any number of lanes. */
-static double issued_by(const block *b, double warps) {
+/* Cycles in which a multiprocessor's four schedulers issue a block's instructions, one a cycle
+ * each, for so many warps. */
+static double issue_cycles_of(const block *b, double warps) {
   enum { SCHEDULERS = 4 };
   return b->all_slots * warps / SCHEDULERS;
 }
 
 /* Cycles of so many blocks of a multiprocessor that overlap: units' cycles add up, latencies are
  * hidden by the others' work. */
-static double together(const block *b, double blocks, double spilled) {
-  const double all = busy(b) * spilled;
+static double overlapped_cycles(const block *b, double blocks, double spilled) {
+  const double all = unit_cycles(b) * spilled;
   const double ports = b->shared > b->copied ? b->shared : b->copied;
-  const double alone = (b->few ? fmax(b->slots, b->issued) : b->issued) * issue_cycles * spilled;
+  const double alone =
+      (b->few_warps ? fmax(b->slots, b->issued) : b->issued) * issue_cycles * spilled;
   const double one = (all > alone ? all : alone) + b->waits + b->mp->latency,
                sum = blocks *
                      ((ports > all ? ports : all) + both_share * (ports > all ? all : ports));
-  return fmax(fmax(sum, one), blocks * issued_by(b, CU_WARPS));
+  return fmax(fmax(sum, one), blocks * issue_cycles_of(b, CU_WARPS));
 }
 
 /* Cycles of a loop in which warpgroups take turns: one multiplies while the others work on rows;
  * products and exponentials follow one another. */
-static double in_turns(const block *b, const ir_stmt *s, double one) {
+static double cycles_in_turn(const block *b, const ir_stmt *s, double one) {
   const double beside = cu_groups_of(s) > 2 ? (1 - three_share) * fmin(b->tensor, b->special) : 0;
   const double rows = b->plain + b->special, both = b->tensor + b->special - beside,
                most = rows > both ? rows : both;
@@ -580,16 +586,16 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
   const double units = b->tensor / (taken_in_turn ? turn_share : group_share),
                ports = b->shared / port_share;
   const double copies = ports > b->copied ? ports : b->copied,
-               one = fmax(fmax(units, b->parts), issued_by(b, warps_of(b, s)));
+               one = fmax(fmax(units, b->partial_sums), issue_cycles_of(b, warps_of(b, s)));
   const double steps = b->steps > 0 ? b->steps : 1;
   const bool rows = cu_has_turns(
       b->p, &s->body); /* run between the products of a step, so that nothing is left after it */
   return (cu_pipe){.steps = steps,
                    .depth = b->depth > 0 ? b->depth : 1,
-                   .brings = copies / steps,
-                   .takes = ((rows ? in_turns(b, s, one) : one) + b->waits / 2) / steps,
+                   .producer = copies / steps,
+                   .consumer = ((rows ? cycles_in_turn(b, s, one) : one) + b->waits / 2) / steps,
                    .latency = b->mp->latency,
-                   .behind =
+                   .epilogue =
                        (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) +
                        b->mp->barrier,
                    .blocks = blocks,
@@ -599,15 +605,16 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 /* Adds up the work of a block. */
 static void walk(block *b, const ir_stmt *s, bool fullest) {
   b->times = b->last = b->lanes = b->row_warps = 1;
-  b->each = true;
-  b->warps = b->mask = b->around = NULL;
-  b->fullest = fullest;
+  b->per_lane = true;
+  b->warps = b->mask = b->loop = NULL;
+  b->longest = fullest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
-  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->parts = b->issued = 0;
+  b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->partial_sums =
+      b->issued = 0;
   b->slots = b->all_slots = b->multiplied = b->summed = 0;
   b->share = 1;
-  b->few = false;
+  b->few_warps = false;
   b->loops = 0;
   b->step = (cu_step){0};
   b->steps = b->depth = 0;
@@ -616,7 +623,7 @@ static void walk(block *b, const ir_stmt *s, bool fullest) {
 
 /* The grid of warpgroups is persistent: its blocks start once, and tasks of unequal length are
  * dealt in alternating order. */
-static double of_groups(block *b, const ir_stmt *s, double blocks) {
+static double warpgroup_cycles(block *b, const ir_stmt *s, double blocks) {
   walk(b, s, true);
   const cu_pipe most = pipe_of(b, s, 1);
   walk(b, s, false);
@@ -625,7 +632,7 @@ static double of_groups(block *b, const ir_stmt *s, double blocks) {
 }
 
 /* Blocks of other kernels run in waves, as many at a time as there is room for. */
-static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) {
+static double wave_cycles(block *b, const ir_stmt *s, double blocks, double *wave) {
   const double registers = cu_registers(
                    b->p, s), /* the compiler is asked for registers such that so many blocks fit */
       at_once = (cu_multiplies(&s->body) && !cu_is_wmma(b->p)) || cu_has_window(&s->body)
@@ -635,23 +642,24 @@ static double of_waves(block *b, const ir_stmt *s, double blocks, double *wave) 
   walk(b, s, false);
   *wave = at_once * (double)b->multiprocessors;
   const double full = floor(blocks / *wave), rest = blocks - full * *wave;
-  const double last = rest > 0 ? together(b, ceil(rest / (double)b->multiprocessors), spilled) : 0;
-  return full * together(b, at_once, spilled) + last;
+  const double last =
+      rest > 0 ? overlapped_cycles(b, ceil(rest / (double)b->multiprocessors), spilled) : 0;
+  return full * overlapped_cycles(b, at_once, spilled) + last;
 }
 
 /* ---- L2 and outer memories ------------------------------------------------------------------ */
 
 /* Cycles in which a memory delivers so many bytes. */
-static double delivers(const tf_memory *m, double bytes) {
+static double memory_cycles(const tf_memory *m, double bytes) {
   return isfinite(m->read_bw) ? bytes / (m->read_bw * m->word_bits / CHAR_BIT) : 0;
 }
 
 /* Cycles of L2 for the copies of all blocks; its bandwidth is that to all multiprocessors
  * together. */
-static double of_l2(const block *b, double blocks) {
+static double l2_cycles(const block *b, double blocks) {
   const tf_arch *a = b->p->tree->arch;
   const int home = cu_home(a);
-  return home < 2 ? 0 : delivers(&a->memories[home - 1], blocks * b->copied * b->mp->l2);
+  return home < 2 ? 0 : memory_cycles(&a->memories[home - 1], blocks * b->copied * b->mp->l2);
 }
 
 /* Finds the buffers in global memory that the list copies to blocks, and those that it accesses in
@@ -667,7 +675,7 @@ static void find_touched(const block *b, ir_stmt *const *s, int n, bool *copied,
 
 /* Bytes that blocks of a part copy from beyond L2: all except what blocks of a wave fetch together,
  * and what a window's earlier steps in the block have fetched. share: as in cu_spanned. */
-static double of_copies(const block *b, const ir_stmt *s, double wave, double *share) {
+static double copied_bytes(const block *b, const ir_stmt *s, double wave, double *share) {
   double of[MOST_COPIES], words[MOST_COPIES], bytes = 0;
   const bool many = s->kind == IR_FOR && s->loop.map == IR_BLOCK,
              apart = many && b->n_copies <= MOST_COPIES;
@@ -683,13 +691,13 @@ static double of_copies(const block *b, const ir_stmt *s, double wave, double *s
 
 /* Bytes that a part moves through the outermost memory's port: what it accesses in place, once;
  * what it copies, once if L2 can hold all of it, else for each wave of blocks that fetches it. */
-static double of_memory(const block *b, const ir_stmt *s, double wave) {
+static double memory_bytes(const block *b, const ir_stmt *s, double wave) {
   const tf_arch *a = b->p->tree->arch;
   const int home = cu_home(a), n = b->p->n_buffers;
   bool *copied = TF_ARRAY(b->p->arena, bool, 2 * (size_t)n + 2), *touched = copied + n;
   double in_place = 0, once = 0, *share = TF_ARRAY(b->p->arena, double, (size_t)n + 1);
   if (!copied || !share) return 0;
-  const double waves = of_copies(b, s, wave, share);
+  const double waves = copied_bytes(b, s, wave, share);
   find_touched(b, (ir_stmt *const[]){(ir_stmt *)s}, 1, copied, touched);
   for (int k = 0; k < n; k++) {
     const double bytes = (double)(b->p->buffers[k].words * ir_bytes(b->p->buffers[k].type));
@@ -705,19 +713,20 @@ static double of_memory(const block *b, const ir_stmt *s, double wave) {
 }
 
 static void open_part(block *b, const ir_stmt *s) {
-  b->groups = b->same && cu_is_groups(s);
-  if (b->groups && !cu_cluster(b->p, s, b->same))
-    memset(b->same, 0, (size_t)b->p->n_buffers * sizeof *b->same);
+  b->groups = b->shared_tiles && cu_is_groups(s);
+  if (b->groups && !cu_cluster(b->p, s, b->shared_tiles))
+    memset(b->shared_tiles, 0, (size_t)b->p->n_buffers * sizeof *b->shared_tiles);
 }
 
 static void part(block *b, const ir_stmt *s, tf_times *t) {
   const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
   open_part(b, s);
   double wave = (double)b->multiprocessors;
-  const double took = b->groups ? of_groups(b, s, blocks) : of_waves(b, s, blocks, &wave),
-               l2 = of_l2(b, blocks);
+  const double took = b->groups ? warpgroup_cycles(b, s, blocks) : wave_cycles(b, s, blocks, &wave),
+               l2 = l2_cycles(b, blocks);
   const double readers = fmin(blocks / (double)b->multiprocessors / reader_share, 1);
-  const double memory = delivers(&b->p->tree->arch->memories[0], of_memory(b, s, wave)) / readers;
+  const double memory =
+      memory_cycles(&b->p->tree->arch->memories[0], memory_bytes(b, s, wave)) / readers;
   const double outside = l2 > memory ? l2 : memory;
   const double each = ceil(blocks / (double)b->multiprocessors), here = each * b->copied;
   const double share = !b->groups ? b->mp->share : cu_has_turns(b->p, &s->body) ? 1 : group_share;
@@ -725,7 +734,8 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
       b->groups ? each / 2 : ceil(blocks / wave); /* blocks of a wave wait side by side */
   t->unit[TF_TIME_TENSOR] += each * b->tensor / share;
   t->unit[TF_TIME_SPECIAL] += each * b->special;
-  t->unit[TF_TIME_ISSUE] += each * fmax(b->plain + b->parts, issued_by(b, warps_of(b, s)));
+  t->unit[TF_TIME_ISSUE] +=
+      each * fmax(b->plain + b->partial_sums, issue_cycles_of(b, warps_of(b, s)));
   t->unit[TF_TIME_SHARED] += each * b->shared;
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;
@@ -740,7 +750,7 @@ static block block_of(const ir_program *p) {
              .mp = &a->multiprocessor,
              .rate = cu_rate(p),
              .multiprocessors = cu_multiprocessors(p)};
-  b.same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
+  b.shared_tiles = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
   return b;
 }
 

@@ -69,7 +69,7 @@ bool cu_is_by_rows(const cu_tile *t) {
 }
 
 /* The length that a range always has where it is not empty; -1: it varies. */
-static int64_t always(const ir_range *r) {
+static int64_t constant_length(const ir_range *r) {
   if (r->hi.var == r->lo.var) return r->hi.off - r->lo.off;
   return r->exact || (r->other == r->most && !r->more[0] && !r->more[1]) ? r->most : -1;
 }
@@ -80,20 +80,20 @@ int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t) {
   const int64_t whole[] = {t->rows, t->pieces * 16 / ir_bytes(to->type)};
   bool full = true, known = true;
   for (int i = 0; i < 2; i++) {
-    const int64_t n = always(r[i]);
+    const int64_t n = constant_length(r[i]);
     full &= (n < 0 ? r[i]->most : n) >= whole[i];
     known &= n >= 0;
   }
   return !full ? CU_SOME : known ? CU_FULL : CU_FULL | CU_SOME;
 }
 
-int64_t cu_row_begins(const ir_program *p, const ir_stmt *s) {
+int64_t cu_row_alignment(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   const tf_tensor *z = &p->tree->workload->tensors[from->tensor];
   const int last = from->rank - 1;
   const ir_range *r = &s->range[last];
   int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
-  if (cu_is_together(p, s)) { /* rows, and where steps begin in them */
+  if (cu_has_contiguous_rows(p, s)) { /* rows, and where steps begin in them */
     row = cu_dense_step(p, from, cu_stack(to)->at[0]);
     for (int k = 0; k < cu_across(to)->n; k++)
       if (s->range[cu_across(to)->at[k]].lo.var >= 0) row |= ir_stack_rows(cu_across(to));
@@ -145,13 +145,13 @@ bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
     enum { BITS = 64 };
     const ir_stack places = cu_places(p, s);
     return t.rows <= (int64_t)CU_WARPS * CU_LANES && ir_stack_rows(&places) <= BITS &&
-           !cu_is_together(p, s);
+           !cu_has_contiguous_rows(p, s);
   }
   const ir_range *r = &s->range[cu_column_rank(to)];
-  return cu_column_rank(to) < to->rank - 1 && always(r) == cu_matrix_columns(to);
+  return cu_column_rank(to) < to->rank - 1 && constant_length(r) == cu_matrix_columns(to);
 }
 
-bool cu_is_together(const ir_program *p, const ir_stmt *s) {
+bool cu_has_contiguous_rows(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   const ir_stack *sum = cu_across(to);
   if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type ||
@@ -176,7 +176,7 @@ int64_t cu_sharers(const ir_program *p, const ir_stmt *s) {
   int64_t rows = CU_LANES;
   while (rows < t.rows && rows < all)
     rows *= 2;
-  return cu_is_together(p, s) && all / rows < SECTOR ? SECTOR : all / rows;
+  return cu_has_contiguous_rows(p, s) && all / rows < SECTOR ? SECTOR : all / rows;
 }
 
 int64_t cu_share_of(const ir_program *p, const ir_stmt *s) {
@@ -196,7 +196,8 @@ static void count_copy(const ir_program *p, const ir_stmt *s, cu_counts *n) {
   const cu_tile t = cu_tile_of(to);
   if (to->type != p->buffers[s->copy.from].type) return; /* through registers */
   enum { WORDS = 2 * 4 }; /* if rows do not begin at multiples of 16 bytes */
-  if (cu_is_together(p, s)) n->copied += (cu_row_begins(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
+  if (cu_has_contiguous_rows(p, s))
+    n->copied += (cu_row_alignment(p, s) < 16 ? 0 : cu_share_of(p, s)) + WORDS;
   if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     return; /* gathered element by element */
   const bool twice =
@@ -353,7 +354,8 @@ static const ir_buffer *from(const lane *t, const ir_stmt *s, int read) {
 /* Registers of an operand in a step of the sum, `each` for sixteen rows or columns, and the
  * addresses of the lane's pieces: loads of the next step reuse registers that are no longer
  * needed. */
-static double operand(const lane *t, const ir_stmt *s, int read, double sides, double each) {
+static double operand_registers(const lane *t, const ir_stmt *s, int read, double sides,
+                                double each) {
   const ir_buffer *b = from(t, s, read);
   if (b->space == CU_FRAGMENT) return 0; /* its rows are counted as live */
   if (cu_is_loaded(t->p, s, read)) return sides * (each + 1);
@@ -361,14 +363,14 @@ static double operand(const lane *t, const ir_stmt *s, int read, double sides, d
   return sides * (each * apart + (b->space == CU_SHARED ? 1 : ROWS));
 }
 
-static double of_product(const lane *t, const ir_stmt *s) {
+static double product_registers(const lane *t, const ir_stmt *s) {
   const cu_matrices *f = cu_of(s)->fragments;
   const ir_buffer *out = &t->p->buffers[t->p->buffer_of[op_of(t, s)->out]];
   const double rows = (double)cu_matrix_rows(out) / CU_FRAGMENT_SIDE,
                columns = (double)out->extent[cu_column_rank(out)] / CU_FRAGMENT_SIDE;
   const double parts = cu_mma_for(t->p, op_of(t, s))->kernel.a == IR_F8 ? PART : 0;
-  return parts +
-         fmin(FLIGHT + 4 * rows, operand(t, s, f->a, rows, 4) + operand(t, s, f->b, columns, 4));
+  return parts + fmin(FLIGHT + 4 * rows, operand_registers(t, s, f->a, rows, 4) +
+                                             operand_registers(t, s, f->b, columns, 4));
 }
 
 /* The number of operands in global memory. */
@@ -389,7 +391,7 @@ static int uneven(const lane *t, const ir_stmt *s) {
 }
 
 /* A map or a SAVE of a region: loads from memory are in flight for a whole row. */
-static double of_map(const lane *t, const ir_stmt *s) {
+static double map_registers(const lane *t, const ir_stmt *s) {
   const int arrays = arrays_of(t, s) + (s->kind == IR_SAVE);
   return (ARRAY + ROWS) * arrays + ENDS * uneven(t, s);
 }
@@ -429,7 +431,7 @@ static double points_of(const lane *t, const ir_stmt *s, int read) {
 }
 
 /* A thread's own sum: its points, and loads of four steps of its last dim, which are unrolled. */
-static double of_sum(const lane *t, const ir_stmt *s) {
+static double sum_registers(const lane *t, const ir_stmt *s) {
   enum { UNROLLED = 4 };
   const tf_op *op = op_of(t, s);
   const int last = op->n_dims - 1;
@@ -446,7 +448,7 @@ static double of_sum(const lane *t, const ir_stmt *s) {
 
 /* Statements that neither sum nor are in a region; partial results are loaded side by side, with
  * their maxima if they have any. */
-static double of_points(const lane *t, const ir_stmt *s) {
+static double point_registers(const lane *t, const ir_stmt *s) {
   const double here =
       fmin(points_of(t, s, -1), FLIGHT) + ARRAY * (1 + arrays_of(t, s)) + ENDS * uneven(t, s);
   if (s->kind != IR_MERGE) return here;
@@ -454,45 +456,47 @@ static double of_points(const lane *t, const ir_stmt *s) {
 }
 
 /* Whether a tile is gathered element by element, and threads wait for each. */
-static bool is_put_together(const ir_buffer *to) {
+static bool is_gathered_by_element(const ir_buffer *to) {
   return cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1);
 }
 
 /* Pieces of a tile that each thread copies. */
-static int64_t turns_of(const ir_buffer *to) {
+static int64_t pieces_per_thread(const ir_buffer *to) {
   const cu_tile tile = cu_tile_of(to);
   return up(tile.rows * tile.pieces, (int64_t)CU_WARPS * CU_LANES);
 }
 
 /* A copy element by element: the coordinates of an element, and a piece's elements in flight;
  * copies of whole pieces overlap with products (of_tiles). */
-static double of_copy(const lane *t, const ir_stmt *s) {
+static double copy_registers(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;
   const double places =
       (cu_stack(to) ? cu_stack(to)->n : 0) + (cu_across(to) ? cu_across(to)->n : 0);
   if (to->type != t->p->buffers[s->copy.from].type)
-    return fmin(FLIGHT, 2 * (double)turns_of(to)) + ARRAY + APART;
+    return fmin(FLIGHT, 2 * (double)pieces_per_thread(to)) + ARRAY + APART;
   const double each = 16.0 / ir_bytes(to->type);
   if (cu_is_gathered(t->p, s))
     return ARRAY + PLACE +
-           fmin(FLIGHT, (double)(cu_across(to) ? cu_share_of(t->p, s) : turns_of(to)) * each);
-  return is_put_together(to) ? ARRAY + PLACE * places + each : 0;
+           fmin(FLIGHT,
+                (double)(cu_across(to) ? cu_share_of(t->p, s) : pieces_per_thread(to)) * each);
+  return is_gathered_by_element(to) ? ARRAY + PLACE * places + each : 0;
 }
 
 /* ---- a part --------------------------------------------------------------------------------- */
 
-static double of_leaf(const lane *t, int i) {
+static double leaf_registers(const lane *t, int i) {
   const ir_stmt *s = t->leaf[i];
-  if (s->kind == IR_COPY) return of_copy(t, s);
-  if (s->kind == IR_NEST && cu_of(s)->fragments) return of_product(t, s);
-  if (t->region[i]) return of_map(t, s);
-  return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? of_sum(t, s) : of_points(t, s);
+  if (s->kind == IR_COPY) return copy_registers(t, s);
+  if (s->kind == IR_NEST && cu_of(s)->fragments) return product_registers(t, s);
+  if (t->region[i]) return map_registers(t, s);
+  return s->kind == IR_NEST && op_of(t, s)->reduce != TF_ASSIGN ? sum_registers(t, s)
+                                                                : point_registers(t, s);
 }
 
 /* Sources and destinations of each tile's pieces, beside products; they are the same in all steps
  * of a loop. */
-static double of_tiles(const lane *t) {
+static double tile_registers(const lane *t) {
   double all = 0;
   for (int b = 0; b < t->p->n_buffers; b++) {
     const ir_buffer *to = &t->p->buffers[b];
@@ -502,14 +506,15 @@ static double of_tiles(const lane *t) {
     if (is && cu_across(to))
       all += ARRAY + PIXEL; /* a row's address, and which of its positions are inside */
     if (is && !cu_across(to))
-      all += TILE + (cu_stack(to) ? PIXEL * (double)turns_of(to) + PLACE * cu_stack(to)->n : 0);
+      all += TILE +
+             (cu_stack(to) ? PIXEL * (double)pieces_per_thread(to) + PLACE * cu_stack(to)->n : 0);
   }
   return all;
 }
 
 /* Warpgroups: the registers of a multiprocessor, divided evenly among all threads of a block, in
  * multiples of eight (setmaxnreg redistributes them). */
-static double of_groups(const ir_program *p, const ir_stmt *part) {
+static double warpgroup_registers(const ir_program *p, const ir_stmt *part) {
   const double threads = (cu_groups_of(part) + 1) * CU_GROUP_WARPS * CU_LANES;
   return floor(p->tree->arch->multiprocessor.registers / threads / 8) * 8;
 }
@@ -517,12 +522,12 @@ static double of_groups(const ir_program *p, const ir_stmt *part) {
 double cu_registers(const ir_program *p, const ir_stmt *part) {
   double most = 0;
   lane t;
-  if (cu_is_groups(part)) return of_groups(p, part);
+  if (cu_is_groups(part)) return warpgroup_registers(p, part);
   if (!open_lane(&t, p, part) || !find_live(&t)) return p->tree->arch->multiprocessor.most;
-  const double tiles = of_tiles(&t);
+  const double tiles = tile_registers(&t);
   for (int i = 0; i < t.n; i++) {
     const bool product = t.leaf[i]->kind == IR_NEST && cu_of(t.leaf[i])->fragments;
-    most = fmax(most, t.live[i] + of_leaf(&t, i) + (product ? tiles : 0));
+    most = fmax(most, t.live[i] + leaf_registers(&t, i) + (product ? tiles : 0));
   }
   return THREAD + most;
 }

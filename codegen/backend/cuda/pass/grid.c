@@ -52,7 +52,7 @@ typedef struct {
 } nest;
 
 /* Sets strides, from the innermost loop of the last class on. */
-static void order(nest *t, const int *class, int n_classes) {
+static void order_loops(nest *t, const int *class, int n_classes) {
   int64_t each = 1;
   for (int k = n_classes - 1; k >= 0; k--)
     for (int i = t->n - 1; i >= 0; i--)
@@ -86,7 +86,7 @@ static double unevenness(const nest *t, int dim, const double *work, int64_t n_q
 
 /* Work of a block for each range of rows, in keys: those that the mask leaves, plus some for its
  * start and end. */
-static double *work_of(const lowering *w, const nest *t, const tf_mask *m) {
+static double *work_by_rows(const lowering *w, const nest *t, const tf_mask *m) {
   enum { ENDS = 128 };
   int64_t n = 1;
   for (int i = 0; i < t->n; i++)
@@ -106,7 +106,7 @@ static bool order_masked(const lowering *w, nest *t) {
   tf_mask m;
   if (!cu_may_group(w->p) || !tf_mask_find(w->plan->wl, w->p->arena, &m)) return false;
   const int64_t n_queues = cu_multiprocessors(w->p);
-  const double *work = work_of(w, t, &m);
+  const double *work = work_by_rows(w, t, &m);
   double *queue = TF_ARRAY(w->p->arena, double, (size_t)n_queues);
   int class[MOST_LOOPS], others = 0;
   for (int i = 0; i < t->n; i++)
@@ -115,7 +115,7 @@ static bool order_masked(const lowering *w, nest *t) {
   for (int outside = t->whole > MOST_DEALT ? 0 : others; outside >= 0; outside--) {
     for (int i = 0, seen = 0; i < t->n; i++)
       class[i] = t->loop[i]->loop.dim == m.q ? 1 : seen++ < outside ? 0 : 2;
-    order(t, class, 3);
+    order_loops(t, class, 3);
     if (outside && unevenness(t, m.q, work, n_queues, queue) < 1.05) break;
   }
   return true;
@@ -127,7 +127,7 @@ static void order_plain(const lowering *w, nest *t) {
   int class[MOST_LOOPS];
   for (int i = 0; i < t->n; i++)
     class[i] = i == fast;
-  order(t, class, 2);
+  order_loops(t, class, 2);
 }
 
 /* Merges nested loops whose steps are independent into one loop over blocks. */
@@ -147,7 +147,7 @@ static void spread_loops(lowering *w, ir_stmt *s) {
                step_of(w, block, t.stride[i], trip, t.stride[i] * trip == t.whole));
     for (int k = 0; k < t.loop[i]->body.n; k++)
       if (i == t.n - 1 || t.loop[i]->body.s[k]->kind == IR_LET)
-        cu_again(w, t.loop[i]->body.s[k], NULL);
+        cu_copy_with_ranges(w, t.loop[i]->body.s[k], NULL);
   }
   lower_close(w, mark);
 }
@@ -171,8 +171,8 @@ void cu_spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
                        step_of(w, block, inner, trip[k], outermost), cu_block(w->p, s, k), trip[k]);
     outermost = false;
   }
-  if (!lower_failed(w)) cu_again(w, s, r);
-  if (save && !lower_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
+  if (!lower_failed(w)) cu_copy_with_ranges(w, s, r);
+  if (save && !lower_failed(w)) cu_restrict_save(w, save, r), cu_copy_with_ranges(w, save, r);
   lower_close(w, mark);
 }
 
@@ -192,7 +192,7 @@ void lower_cuda_grid(lowering *w) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
-      cu_again(w, s, NULL);
+      cu_copy_with_ranges(w, s, NULL);
     else if (can_spread(w, s))
       spread_loops(w, s);
     else if (ir_facts_of(s)->points) {
@@ -201,7 +201,7 @@ void lower_cuda_grid(lowering *w) {
       i += save != NULL;
     } else {
       cu_open_for(w, IR_BLOCK, 0, 1, &block);
-      cu_again(w, s, NULL);
+      cu_copy_with_ranges(w, s, NULL);
       lower_close(w, block);
     }
   }

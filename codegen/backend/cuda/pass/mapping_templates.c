@@ -54,7 +54,7 @@ enum {
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  int home; /* the outermost memory that each block has for itself */
+  int smem; /* the outermost memory that each block has for itself */
   size size;
   int64_t shares;         /* blocks that share each sum of the last group; 1: sums are not split */
   int n, group[MOST_OPS]; /* groups; of the i-th op, in the order of execution, its group */
@@ -130,9 +130,8 @@ static int ops_of(const former *f, int group) {
   return n;
 }
 
-/* Whether all dims that are spread over blocks move the read, so that no two blocks read the same
- * elements. */
-static bool is_apart(const former *f, const tf_ref *ref) {
+/* Whether all dims spread over blocks move the read: no two blocks read the same elements. */
+static bool is_private(const former *f, const tf_ref *ref) {
   bool apart = f->wl->tensors[ref->tensor].producer < 0 && !cu_box_is_window(f->wl, ref);
   for (int d = 0; d < f->wl->n_dims; d++)
     apart &= !f->block[d] || f->block[d] >= f->wl->dims[d].extent || reads_dim(f, ref, d);
@@ -158,7 +157,7 @@ static double words_of(const former *f, const tf_op *op, const tf_ref *ref, cons
 
 /* Whether some memory outside of blocks holds what all concurrent blocks access, while these have
  * count[d] steps of dim d in turn. */
-static bool holds(const former *f, int group, const int64_t *count) {
+static bool fits_in(const former *f, int group, const int64_t *count) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
   double words = 0;
   for (int i = 0; i < f->n && done; i++)
@@ -170,20 +169,20 @@ static bool holds(const former *f, int group, const int64_t *count) {
       done[z] = true;
     }
   free(done);
-  const int64_t room = f->arch->memories[f->home - 1].capacity_words;
+  const int64_t room = f->arch->memories[f->smem - 1].capacity_words;
   return room <= 0 || words <= (double)room;
 }
 
-/* What only one block reads bypasses the memories outside of blocks. `all`: whatever a block reads
- * does, as concurrent blocks read the same elements at about the same time, so that no memory has
- * to hold the whole. */
+/* What only one block reads bypasses the memories outside of blocks. `all`: every argument does, as
+ * concurrent blocks read the same elements at about the same time, so that no memory has to hold
+ * the whole. */
 static void bypass(const former *f, int group, bool all) {
   bool *done = calloc((size_t)f->wl->n_tensors + 1, sizeof *done);
-  for (int i = 0; i < f->n && done && f->home > 1; i++)
+  for (int i = 0; i < f->n && done && f->smem > 1; i++)
     for (int k = 0; k < op_at(f, i)->n_reads && f->group[i] == group; k++) {
       const tf_ref *ref = &op_at(f, i)->reads[k];
       const bool given = f->wl->tensors[ref->tensor].producer < 0;
-      if (!done[ref->tensor] && (all ? given : is_apart(f, ref)))
+      if (!done[ref->tensor] && (all ? given : is_private(f, ref)))
         tf_build_bypass(f->out, (tf_named){.tensor = ref->tensor});
       done[ref->tensor] = true;
     }
@@ -194,10 +193,10 @@ static void bypass(const former *f, int group, bool all) {
 
 /* How the ops of a group use a dim. */
 typedef struct {
-  bool most;   /* a maximum reduces it, and stays in the group */
-  int sums;    /* number of sums that reduce it */
-  bool leaves; /* it is a dim of an output that leaves the group */
-  bool beside; /* it is no dim of some other output, which is not a sum over it that leaves */
+  bool has_max; /* a maximum reduces it, and stays in the group */
+  int sums;     /* number of sums that reduce it */
+  bool leaves;  /* it is a dim of an output that leaves the group */
+  bool missing; /* some output, not a sum over it that leaves, lacks it */
 } along;
 
 static along along_of(const former *f, int group, int d) {
@@ -207,20 +206,20 @@ static along along_of(const former *f, int group, int d) {
     if (f->group[i] != group) continue;
     const bool stays = is_inside(f, op->out, group), has = has_output(op, d);
     const bool reduced = !has && lower_find_dim(op, d) >= 0;
-    is.most |= reduced && op->reduce == TF_REDUCE_MAX && stays;
+    is.has_max |= reduced && op->reduce == TF_REDUCE_MAX && stays;
     is.sums += reduced && op->reduce == TF_REDUCE_ADD;
     is.leaves |= has && !stays;
-    is.beside |= !has && (stays || !reduced || op->reduce != TF_REDUCE_ADD);
+    is.missing |= !has && (stays || !reduced || op->reduce != TF_REDUCE_ADD);
   }
   return is;
 }
 
-/* Whether the steps of a dim, which no output that leaves the group has, can run one after the
- * other: a maximum reduces it (attention streams such a dim), or the group's last sum alone does (a
- * chain of products). */
+/* Whether a dim that no output leaving the group has can be temporal: a maximum reduces it
+ * (attention streams it), or only the group's last sum does (a chain of products). */
 static bool is_in_steps(const former *f, int group, int d) {
   const along is = along_of(f, group, d);
-  return is.sums && !is.leaves && (is.most || (is.sums == 1 && !is.beside && ops_of(f, group) > 1));
+  return is.sums && !is.leaves &&
+         (is.has_max || (is.sums == 1 && !is.missing && ops_of(f, group) > 1));
 }
 
 /* The first such dim; -1: none. */
@@ -232,7 +231,7 @@ static int keys_of(const former *f, int group) {
 
 /* The length of equal blocks of a dim, at most `most`, unless that takes more than twice as many
  * blocks as necessary. */
-static int64_t even(int64_t extent, int64_t most) {
+static int64_t even_length(int64_t extent, int64_t most) {
   const int64_t least = (extent + most - 1) / most;
   for (int64_t n = least; n <= 2 * least && n <= extent; n++)
     if (extent % n == 0) return extent / n;
@@ -247,11 +246,10 @@ static int64_t even_up(int64_t extent, int64_t most) {
 
 /* The length of a block of rows or columns, of the current size. */
 static int64_t block_of(const former *f, int64_t extent, int64_t most) {
-  return f->size.whole && most < extent ? most : even(extent, most);
+  return f->size.whole && most < extent ? most : even_length(extent, most);
 }
 
-/* Words of a block's row that the op writes or (ref) reads: dims that blocks split have one
- * element. */
+/* Words of a block's row that the op writes or (ref) reads: split dims have one element. */
 static double row_words(const former *f, const tf_op *op, const tf_ref *ref) {
   double words = 1;
   for (int d = 0; d < f->wl->n_dims; d++)
@@ -274,7 +272,7 @@ static int64_t rows_that_fit(const former *f, int group) {
     if (inside) stays += row_words(f, op, NULL);
     if (here > beside) beside = here;
   }
-  const double room = (double)f->arch->memories[f->home].capacity_words,
+  const double room = (double)f->arch->memories[f->smem].capacity_words,
                own = CU_SHARED_BYTES / sizeof(float);
   const double all = room / (stays + beside), rows = own / stays < all ? own / stays : all;
   return room <= 0 ? INT64_MAX : rows < 1 ? 1 : rows > 1e9 ? INT64_MAX : (int64_t)rows;
@@ -318,7 +316,7 @@ static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   for (int k = op->n_out_dims - 2; k >= 0; k--) {
     const int d = op->dims[k];
     if (!f->block[d]) continue;
-    f->block[d] = even(f->wl->dims[d].extent, rows);
+    f->block[d] = even_length(f->wl->dims[d].extent, rows);
     rows /= f->block[d];
     if (f->block[d] > longest) longest = f->block[d], f->row = d;
   }
@@ -332,17 +330,16 @@ static const tf_op *depthwise_of(const former *f, int group, cu_depthwise *t) {
   return NULL;
 }
 
-/* The part of it that a block's threads process at a time (shape.c): a row of pixels for each
- * warp. */
+/* The part that a block's threads process at a time (shape.c): a row of pixels for each warp. */
 static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
   for (int k = 0; k < op->n_out_dims; k++) {
     const int d = op->dims[k];
     const int64_t side = cu_window_side(t, k), most = k == t->channels ? f->size.columns
-                                                      : k == t->along  ? side * f->size.rows / 64
+                                                      : k == t->pixel  ? side * f->size.rows / 64
                                                                        : side;
     if (f->block[d]) f->block[d] = k == t->channels ? most : even_up(f->wl->dims[d].extent, most);
   }
-  f->row = op->dims[t->rows >= 0 ? t->rows : t->along], f->column = op->dims[t->channels];
+  f->row = op->dims[t->pixel_row >= 0 ? t->pixel_row : t->pixel], f->column = op->dims[t->channels];
   f->keys = -1;
 }
 
@@ -390,7 +387,7 @@ static bool find_blocks(former *f, int group) {
     f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
   if (f->keys >= 0 && f->wl->dims[f->keys].extent > f->size.keys)
-    f->block[f->keys] = even(f->wl->dims[f->keys].extent, f->size.keys);
+    f->block[f->keys] = even_length(f->wl->dims[f->keys].extent, f->size.keys);
   return any;
 }
 
@@ -445,7 +442,7 @@ static int64_t steps_beside(const former *f, int group, int sum) {
 /* Whether n blocks may share each sum of the group: they divide its keys, or the reduced dim,
  * evenly. */
 static bool may_share(former *f, int group, size of, int64_t n) {
-  const tf_memory *home = &f->arch->memories[f->home];
+  const tf_memory *home = &f->arch->memories[f->smem];
   int64_t blocks = 1, all = home->mesh[0] * home->mesh[1];
   f->size = of;
   if (!find_blocks(f, group)) return false;
@@ -471,7 +468,7 @@ static bool may_share(former *f, int group, size of, int64_t n) {
 /* The axis of the memory's mesh along which the parts of a sum lie: the shorter one that is long
  * enough; -1: the parts are of keys. */
 static int axis_of_shares(const former *f) {
-  const int64_t *mesh = f->arch->memories[f->home].mesh;
+  const int64_t *mesh = f->arch->memories[f->smem].mesh;
   if (f->shares == 1 || has_streams(f)) return -1;
   return f->shares <= mesh[1] && (mesh[1] <= mesh[0] || f->shares > mesh[0]);
 }
@@ -479,7 +476,7 @@ static int axis_of_shares(const former *f) {
 /* Blocks of a dim along an axis that has `room` instances. If the last block is shorter, all blocks
  * of the dim are spatial or none are, as the loop inside might be empty otherwise; with rows of
  * three warpgroups none are. */
-static int64_t beside(const former *f, int d, const int64_t *count, int64_t room) {
+static int64_t spread_of(const former *f, int d, const int64_t *count, int64_t room) {
   if (!f->block[d] || f->wl->dims[d].extent % f->block[d] == 0) return divisor(count[d], room);
   const bool three = d == f->row && f->size.rows > CU_GROUP_ROWS;
   return !three && count[d] <= room ? count[d] : 1;
@@ -491,7 +488,8 @@ static int longest_to_spread(const former *f, const int64_t *count, int64_t room
                              const int64_t *other) {
   int best = -1;
   for (int d = 0; d < f->wl->n_dims; d++) {
-    const int64_t n = beside(f, d, count, room), most = best < 0 ? 0 : beside(f, best, count, room);
+    const int64_t n = spread_of(f, d, count, room),
+                  most = best < 0 ? 0 : spread_of(f, best, count, room);
     if (n > most || (n == most && other[d] <= 1 && other[best] > 1)) best = d;
   }
   return best;
@@ -501,7 +499,7 @@ static int longest_to_spread(const former *f, const int64_t *count, int64_t room
  * temporal. */
 static int tiles_above(former *f, int group, int parent) {
   int64_t count[MOST_DIMS], spread[2][MOST_DIMS] = {{0}};
-  const tf_memory *home = &f->arch->memories[f->home];
+  const tf_memory *home = &f->arch->memories[f->smem];
   const int axis_of = axis_of_shares(f), sum = axis_of < 0 ? -1 : sum_of(f, group);
   for (int d = 0; d < f->wl->n_dims; d++)
     count[d] = count_of(f, d);
@@ -511,22 +509,23 @@ static int tiles_above(former *f, int group, int parent) {
       spread[axis][d] = 1;
     const int best = longest_to_spread(f, count, room, axis ? spread[0] : spread[1]);
     if (best >= 0)
-      spread[axis][best] = beside(f, best, count, room), count[best] /= spread[axis][best];
+      spread[axis][best] = spread_of(f, best, count, room), count[best] /= spread[axis][best];
     if (axis == axis_of)
       spread[axis][sum] = f->shares, f->block[sum] = f->wl->dims[sum].extent / f->shares;
   }
   parent = tf_build_tile(f->out, parent, 0);
   for (int d = 0; d < f->wl->n_dims; d++)
     put_loop(f, d, TF_TEMPORAL, count[d]);
-  if (f->home > 1)
-    parent = tf_build_tile(f->out, parent, f->home - 1), bypass(f, group, !holds(f, group, count));
+  if (f->smem > 1)
+    parent = tf_build_tile(f->out, parent, f->smem - 1),
+    bypass(f, group, !fits_in(f, group, count));
   for (int axis = 0; axis < 2; axis++)
     for (int d = 0; d < f->wl->n_dims; d++)
       put_loop(f, d, axis ? TF_SPATIAL_Y : TF_SPATIAL_X, spread[axis][d]);
   if (!has_streams(f)) return parent;
-  parent = tf_build_tile(f->out, parent, f->home - 1);
+  parent = tf_build_tile(f->out, parent, f->smem - 1);
   put_loop(f, f->keys, TF_TEMPORAL, f->shares);
-  if (f->shares > 1) parent = tf_build_tile(f->out, parent, f->home - 1);
+  if (f->shares > 1) parent = tf_build_tile(f->out, parent, f->smem - 1);
   put_loop(f, f->keys, TF_TEMPORAL,
            parts(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
   return parent;
@@ -543,8 +542,7 @@ static void mesh_of(const former *f, int level, const tf_op *op, int64_t mesh[2]
       mesh[0] = f->arch->units[u].mesh[0], mesh[1] = f->arch->units[u].mesh[1];
 }
 
-/* Loops over instances or units at a level: rows over memories, rows and columns over units.
- * Divides `left` accordingly. */
+/* Loops over instances (of rows) or units (of rows and columns) at a level; divides `left`. */
 static void units_at(const former *f, const tf_op *op, int level, int64_t *left, tf_loop unit[2]) {
   const int last = op->n_out_dims ? op->dims[op->n_out_dims - 1] : -1;
   const int row = f->row >= 0 && has_output(op, f->row) ? f->row : last;
@@ -569,17 +567,17 @@ static int64_t piece_of(const former *f, int d, int64_t n) {
 
 /* What remains at a level of the op's k-th dim: a product's sum goes in pieces, its output lies
  * next to the units. */
-static int64_t left_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
+static int64_t rest_at(const former *f, const tf_op *op, int k, int level, const int64_t *left) {
   const int inmost = f->arch->n_memories - 1;
-  const int64_t n = left[op->dims[k]], piece = f->home == inmost ? 1 : piece_of(f, op->dims[k], n);
-  if (!ir_is_product(op)) return level == f->home ? n : 1;
+  const int64_t n = left[op->dims[k]], piece = f->smem == inmost ? 1 : piece_of(f, op->dims[k], n);
+  if (!ir_is_product(op)) return level == f->smem ? n : 1;
   if (k < op->n_out_dims) return level == inmost ? n : 1;
-  return level == f->home ? parts(n, piece) : level == inmost ? piece : 1;
+  return level == f->smem ? parts(n, piece) : level == inmost ? piece : 1;
 }
 
-/* The reduced dim along which a product multiplies: keys, if it has them; else the longest,
- * preferably one along which an operand is contiguous; -1: the op is no product. */
-static int along_which(const former *f, const tf_op *op) {
+/* The reduced dim along which a product multiplies: keys; else the longest, preferably one along
+ * which an operand is contiguous; -1: the op is no product. */
+static int multiplied_dim(const former *f, const tf_op *op) {
   int best = -1;
   int64_t most = 0;
   for (int k = op->n_out_dims; ir_is_product(op) && k < op->n_dims; k++) {
@@ -587,7 +585,7 @@ static int along_which(const former *f, const tf_op *op) {
     bool stands = false;
     for (int i = 0; i < op->n_reads; i++) {
       const int rank = f->wl->tensors[op->reads[i].tensor].rank;
-      stands |= rank && cu_alone(&op->reads[i].index[rank - 1]) == d;
+      stands |= rank && cu_single_dim(&op->reads[i].index[rank - 1]) == d;
     }
     const int64_t n = f->wl->dims[d].extent, value = d == f->keys             ? INT64_MAX
                                                      : stands && n >= REG_SUM ? INT64_MAX / 2
@@ -603,10 +601,10 @@ static void put_op(const former *f, int o, int parent) {
   const tf_op *op = &f->wl->ops[o];
   int64_t left[MOST_DIMS];
   tf_loop unit[MOST_LEVELS][2];
-  const int sum = along_which(f, op);
+  const int sum = multiplied_dim(f, op);
   for (int k = 0; k < op->n_dims; k++)
     left[op->dims[k]] = length_of(f, op->dims[k]);
-  parent = tf_build_tile(f->out, parent, f->home - 1);
+  parent = tf_build_tile(f->out, parent, f->smem - 1);
   if (sum >= 0 && f->row >= 0 &&
       left[f->row] > CU_GROUP_ROWS) /* only one warpgroup's rows at a time have to be present */
     put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = parts(left[f->row], 3);
@@ -617,12 +615,12 @@ static void put_op(const former *f, int o, int parent) {
     put_loop(f, d, TF_TEMPORAL, parts(left[d], SUM));
     left[d] = SUM;
   }
-  for (int l = f->home; l < f->arch->n_memories; l++)
+  for (int l = f->smem; l < f->arch->n_memories; l++)
     units_at(f, op, l, left, unit[l]);
-  for (int l = f->home; l < f->arch->n_memories; l++) {
+  for (int l = f->smem; l < f->arch->n_memories; l++) {
     parent = tf_build_tile(f->out, parent, l);
     for (int k = 0; k < op->n_dims; k++)
-      put_loop(f, op->dims[k], TF_TEMPORAL, left_at(f, op, k, l, left));
+      put_loop(f, op->dims[k], TF_TEMPORAL, rest_at(f, op, k, l, left));
     for (int axis = 0; axis < 2; axis++)
       put_loop(f, unit[l][axis].dim, unit[l][axis].axis, unit[l][axis].trip);
   }
@@ -638,8 +636,8 @@ static bool put_group(former *f, int group, int parent) {
     parent = tf_build_scope(f->out, parent, TF_SEQ);
     for (int i = 0; i < f->n; i++)
       if (is_inside(f, op_at(f, i)->out, group))
-        tf_build_keep(f->out, (tf_keep){.tensor = op_at(f, i)->out, .level = f->home});
-    for (int i = 0; i < f->n && has_streams(f) && along_of(f, group, f->keys).most; i++)
+        tf_build_keep(f->out, (tf_keep){.tensor = op_at(f, i)->out, .level = f->smem});
+    for (int i = 0; i < f->n && has_streams(f) && along_of(f, group, f->keys).has_max; i++)
       if (f->group[i] == group && lower_find_dim(op_at(f, i), f->keys) >= op_at(f, i)->n_out_dims)
         tf_build_stream(f->out, (tf_named){.tensor = op_at(f, i)->out});
   }
@@ -650,7 +648,7 @@ static bool put_group(former *f, int group, int parent) {
 
 /* The first op after the last product that reduces, in a group of its own: it normalises rows of
  * the product, of which a block may have a part only. The number of ops: none. */
-static int first_behind(const former *f) {
+static int first_after(const former *f) {
   int first = f->n;
   for (int i = f->n - 1; i >= 0 && !is_matrix(f, op_at(f, i)); i--)
     if (op_at(f, i)->reduce != TF_ASSIGN) first = i;
@@ -660,8 +658,8 @@ static int first_behind(const former *f) {
 /* Cuts the ops into groups: each product after the first op begins a group if its bit is set, and
  * so does a reduction after the last product; a reader of a window of an intermediate always does.
  * Returns the number of bits. */
-static int cut(former *f, unsigned cuts) {
-  const int behind = first_behind(f);
+static int cut_into_groups(former *f, unsigned cuts) {
+  const int behind = first_after(f);
   int n = 0, group = 0;
   for (int i = 0; i < f->n; i++) {
     if (i && has_window(f, op_at(f, i), true))
@@ -696,9 +694,9 @@ static tf_tree *build(former *f, size first, size other, int64_t n_shares) {
 
 /* Whether blocks of the group may have the current size. Those of three warpgroups are for steps of
  * keys whose exponentials take as long as the products: up to 64 columns. */
-static bool may_have(former *f, int group) {
+static bool size_suits(former *f, int group) {
   if (f->size.rows <= CU_GROUP_ROWS) return true;
-  bool narrow = has_streams(f) && along_of(f, group, f->keys).most;
+  bool narrow = has_streams(f) && along_of(f, group, f->keys).has_max;
   for (int i = 0; i < f->n && narrow; i++) {
     const tf_op *op = op_at(f, i);
     if (f->group[i] != group || !ir_is_product(op) || has_output(op, f->keys)) continue;
@@ -722,7 +720,7 @@ static int sizes_of(former *f, int group, bool whole, size which[N_FORMS], bool 
       for (int d = 0; d < f->wl->n_dims; d++)
         (k == whole ? seen[n] : plain)[d] = length_of(f, d);
     }
-    bool new = may_have(f, group);
+    bool new = size_suits(f, group);
     for (int k = 0; k < n; k++)
       new &= memcmp(seen[k], seen[n], sizeof *seen) != 0;
     anew[n] = whole && memcmp(plain, seen[n], sizeof plain) != 0;
@@ -738,10 +736,10 @@ static int first_product(const former *f) {
   return 0;
 }
 
-/* The k-th tree of the cut with such blocks, or the next one that can be built; NULL: there are
- * fewer, and *k decreases by their number. With two groups all pairs of sizes are tried; with more,
- * those of the first one with a product, the same for all; without split sums first. */
-static tf_tree *of_blocks(former *f, bool whole, int *k) {
+/* The k-th tree of the cut with such blocks, or the next that can be built; NULL: there are fewer,
+ * and *k decreases by their number. With two groups all pairs of sizes are tried, with more the
+ * first product's for all; whole sums come first. */
+static tf_tree *tree_of_blocks(former *f, bool whole, int *k) {
   const int groups = f->group[f->n - 1] + 1;
   size first[N_FORMS], other[N_FORMS];
   bool anew[N_FORMS], other_anew[N_FORMS] = {false};
@@ -762,9 +760,9 @@ static tf_tree *of_blocks(former *f, bool whole, int *k) {
   return NULL;
 }
 
-static tf_tree *of_cut(former *f, int *k) {
-  tf_tree *t = of_blocks(f, false, k);
-  return t ? t : of_blocks(f, true, k);
+static tf_tree *tree_of_cut(former *f, int *k) {
+  tf_tree *t = tree_of_blocks(f, false, k);
+  return t ? t : tree_of_blocks(f, true, k);
 }
 
 /* Whether tensor cores multiply all windows, if there are any, or a depthwise convolution reads
@@ -778,10 +776,10 @@ static bool may_propose(const former *f) {
 }
 
 tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
-  former f = {.arch = arch, .wl = wl, .home = cu_home(arch), .n = wl->n_ops};
+  former f = {.arch = arch, .wl = wl, .smem = cu_home(arch), .n = wl->n_ops};
   int64_t block[MOST_DIMS] = {0};
   f.block = block;
-  if (!f.home || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS)
+  if (!f.smem || wl->n_ops > MOST_OPS || wl->n_dims > MOST_DIMS || arch->n_memories > MOST_LEVELS)
     return NULL;
   cu_depthwise t0;
   bool any = false;
@@ -790,11 +788,11 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
     f.windows |= has_window(&f, op_at(&f, i), false);
   }
   any &= may_propose(&f);
-  const int n = cut(&f, 0);
+  const int n = cut_into_groups(&f, 0);
   tf_tree *t = NULL;
   for (unsigned cuts = 0; any && !t && cuts < 1u << n; cuts++) {
-    cut(&f, cuts);
-    t = of_cut(&f, &k);
+    cut_into_groups(&f, cuts);
+    t = tree_of_cut(&f, &k);
   }
   return t;
 }

@@ -19,7 +19,7 @@ static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsi
   return best;
 }
 
-int cu_from(const ir_program *p, const ir_stmt *s, int read) {
+int cu_source_of(const ir_program *p, const ir_stmt *s, int read) {
   return s->nest.from ? s->nest.from[read]
                       : p->buffer_of[p->tree->workload->ops[s->op].reads[read].tensor];
 }
@@ -65,7 +65,7 @@ static bool is_alone(const tf_workload *wl, const tf_op *op, int dim) {
   int alone = 0;
   for (int i = 0; i < 2; i++)
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
-      alone += cu_alone(&op->reads[i].index[r]) == dim;
+      alone += cu_single_dim(&op->reads[i].index[r]) == dim;
   return alone == 2;
 }
 
@@ -85,7 +85,7 @@ enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
 /* The length of one product's sum: the longest reduced dims, the first among equals, become steps
  * until it is at most MOST_SUM. stepped (NULL: not asked for): by position, which dims these
  * are. */
-static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
+static double sum_length(const tf_workload *wl, const tf_op *op, bool *stepped) {
   double all = 1;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all *= (double)wl->dims[op->dims[k]].extent;
@@ -106,16 +106,16 @@ static double at_once(const tf_workload *wl, const tf_op *op, bool *stepped) {
 }
 
 bool cu_has_few_channels(const tf_workload *wl, const tf_op *op) {
-  return channels_of(wl, op) < CHANNELS && at_once(wl, op, NULL) >= LEAST_SUM;
+  return channels_of(wl, op) < CHANNELS && sum_length(wl, op, NULL) >= LEAST_SUM;
 }
 
 void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped) {
-  at_once(wl, op, stepped);
+  sum_length(wl, op, stepped);
 }
 
 /* The number of output dims that move only this read; last: positions of the last one and the one
  * before. */
-static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
+static int own_dims_of(const tf_workload *wl, const tf_op *op, int read, int last[2]) {
   int n = 0;
   for (int k = 0; k < op->n_out_dims; k++)
     if (cu_box_moves(wl, &op->reads[read], op->dims[k]) &&
@@ -127,19 +127,20 @@ static int own_of(const tf_workload *wl, const tf_op *op, int read, int last[2])
 /* The input of a 1 x 1 convolution whose pixels are its last ranks and the output's last dims, in
  * rows too short to be columns of a product; the other read is contiguous along the only sum. -1:
  * the op is none. */
-static int short_rows(const tf_workload *wl, const tf_op *op) {
+static int has_short_rows(const tf_workload *wl, const tf_op *op) {
   enum { SHORT = 64 };
   for (int i = 0; i < 2 && op->n_dims == op->n_out_dims + 1; i++) {
     const tf_ref *in = &op->reads[i], *weights = &op->reads[1 - i];
     const int rank = wl->tensors[in->tensor].rank, last = wl->tensors[weights->tensor].rank - 1,
               n = op->n_out_dims;
     int own[2] = {-1, -1}, columns[2];
-    if (rank < 3 || last < 1 || own_of(wl, op, i, own) < 2 || own_of(wl, op, 1 - i, columns) != 1)
+    if (rank < 3 || last < 1 || own_dims_of(wl, op, i, own) < 2 ||
+        own_dims_of(wl, op, 1 - i, columns) != 1)
       continue;
     if (own[0] != n - 2 || own[1] != n - 1 || wl->dims[op->dims[n - 1]].extent >= SHORT) continue;
-    if (cu_alone(&in->index[rank - 1]) == op->dims[n - 1] &&
-        cu_alone(&in->index[rank - 2]) == op->dims[n - 2] &&
-        cu_alone(&weights->index[last]) == op->dims[n] && channels_of(wl, op) >= CHANNELS)
+    if (cu_single_dim(&in->index[rank - 1]) == op->dims[n - 1] &&
+        cu_single_dim(&in->index[rank - 2]) == op->dims[n - 2] &&
+        cu_single_dim(&weights->index[last]) == op->dims[n] && channels_of(wl, op) >= CHANNELS)
       return i;
   }
   return -1;
@@ -147,7 +148,7 @@ static int short_rows(const tf_workload *wl, const tf_op *op) {
 
 int cu_window(const tf_workload *wl, const tf_op *op) {
   if (!ir_is_product(op) || op->n_reads != 2) return -1;
-  const int pixels = short_rows(wl, op);
+  const int pixels = has_short_rows(wl, op);
   if (pixels >= 0) return pixels;
   bool first = is_window(wl, op, &op->reads[0], true),
        second = is_window(wl, op, &op->reads[1], true);
@@ -191,11 +192,12 @@ static int channels_before_window(const tf_workload *wl, const tf_op *op, int wi
   const tf_tensor *w = &wl->tensors[weights->tensor];
   const int first = op->n_out_dims, n = op->n_dims - first, last = wl->tensors[in->tensor].rank - 1;
   bool ok = n > 0 && n < w->rank && last >= 0 && is_alone(wl, op, op->dims[first]) &&
-            lower_find_dim(op, cu_alone(&in->index[last])) != first;
+            lower_find_dim(op, cu_single_dim(&in->index[last])) != first;
   for (int k = 0; k < n && ok; k++) {
     const int r = w->rank - n + k, dim = op->dims[first + k];
     ok = is_term_once(wl, in, dim) && is_term_once(wl, weights, dim) && !w->pad[r] &&
-         (k == 0 || (cu_alone(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent));
+         (k == 0 ||
+          (cu_single_dim(&weights->index[r]) == dim && w->extent[r] == wl->dims[dim].extent));
   }
   return ok ? first : -1;
 }
@@ -223,7 +225,7 @@ static bool is_along_sum(const tf_workload *wl, const tf_op *op) {
   bool along = true;
   for (int i = 0; i < op->n_reads; i++) {
     const int last = wl->tensors[op->reads[i].tensor].rank - 1;
-    const int k = last < 0 ? -1 : lower_find_dim(op, cu_alone(&op->reads[i].index[last]));
+    const int k = last < 0 ? -1 : lower_find_dim(op, cu_single_dim(&op->reads[i].index[last]));
     along &= k >= op->n_out_dims;
   }
   return along;
@@ -285,7 +287,7 @@ static bool has_pixels(const ir_program *p, const ir_stmt *s, int window) {
       const int k = lower_find_dim(op, in->index[r].terms[i].dim);
       if (k >= op->n_out_dims || s->range[k].most == 1) continue;
       if (cu_box_moves(wl, &op->reads[1 - window], op->dims[k])) continue;
-      n++, alone &= cu_alone(&in->index[r]) == op->dims[k];
+      n++, alone &= cu_single_dim(&in->index[r]) == op->dims[k];
     }
   return n > 1 || (n == 1 && !alone);
 }
@@ -306,7 +308,7 @@ int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s) {
   return ok ? chunk : 0;
 }
 
-int64_t cu_sums_up(const ir_program *p, int64_t n) {
+int64_t cu_padded_sum(const ir_program *p, int64_t n) {
   const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
   return (n + by - 1) / by * by;
 }
@@ -425,7 +427,7 @@ const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
   return ok ? s : NULL;
 }
 
-void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r) {
+void cu_restrict_save(lowering *w, const ir_stmt *save, const ir_range *r) {
   ir_buffer *b = &w->p->buffers[save->save.from];
   b->words = 1;
   for (int k = 0; k < b->rank; k++)
@@ -497,7 +499,7 @@ static bool same_ends(const ir_range *a, const ir_range *b) {
 static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *y) {
   const tf_ref *a = &op_of_work(g, x)->reads[x->roles.a], *b = &op_of_work(g, y)->reads[y->roles.a];
   bool same = a->tensor == b->tensor &&
-              cu_from(g->p, x->s, x->roles.a) == cu_from(g->p, y->s, y->roles.a) &&
+              cu_source_of(g->p, x->s, x->roles.a) == cu_source_of(g->p, y->s, y->roles.a) &&
               op_of_work(g, x)->dims[x->roles.k] == op_of_work(g, y)->dims[y->roles.k];
   for (int r = 0; r < g->p->tree->workload->tensors[a->tensor].rank && same; r++) {
     const tf_index *i = &a->index[r], *j = &b->index[r];
@@ -509,14 +511,15 @@ static bool have_same_rows(const cu_region *g, const cu_work *x, const cu_work *
   return same;
 }
 
-void cu_set_beside(cu_region *g) {
+void cu_find_adjacent(cu_region *g) {
   for (int i = 1; i < g->n_work && !g->stacked && !cu_is_wmma(g->p); i++) {
     const cu_work *x = &g->work[i - 1];
     cu_work *y = &g->work[i];
     const bool tiles = x->side[0].tile && y->side[0].tile && !x->side[0].lasting &&
-                       !y->side[0].lasting && !x->next && !y->next;
-    y->beside = tiles && cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) &&
-                x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
-                is_right_behind(g, x, y) && have_same_rows(g, x, y);
+                       !y->side[0].lasting && !x->prefetches && !y->prefetches;
+    y->shares_rows = tiles &&
+                     cu_mma_for(g->p, op_of_work(g, x)) == cu_mma_for(g->p, op_of_work(g, y)) &&
+                     x->step == y->step && x->trip == y->trip && (g->groups || x->trip > 1) &&
+                     is_right_behind(g, x, y) && have_same_rows(g, x, y);
   }
 }

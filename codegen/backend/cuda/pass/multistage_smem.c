@@ -28,7 +28,7 @@ static bool has_steps(const cu_region *g, int buffer) {
 /* The length of a tile along a dim of the product. */
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of_work(g, t);
-  if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
+  if (dim == op->dims[t->roles.k]) return cu_padded_sum(g->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps;
   return cu_sides_up(t->s->range[t->roles.n].most);
 }
@@ -50,7 +50,7 @@ static const ir_expr *set_in(const ir_body *b, int var) {
 }
 
 /* Whether ranges always end at multiples of `by`, or where the tensor ends. */
-static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, int64_t by) {
+static bool ends_in_steps(const ir_body *lets, const ir_range *r, int64_t extent, int64_t by) {
   if ((r->exact && r->most % by == 0) || (r->hi.var < 0 && r->hi.off == extent)) return true;
   const ir_expr *e = r->most % by == 0 ? set_in(lets, r->hi.var) : NULL;
   bool end = false, full = false;
@@ -64,7 +64,7 @@ static bool ends_with(const ir_body *lets, const ir_range *r, int64_t extent, in
 /* Whether a range of a buffer's last rank begins at a multiple of CU_BOX_BYTES, as boxes must:
  * otherwise the device reports an illegal instruction (the PTX manual has no such rule for
  * coordinates). */
-static bool begins_well(const cu_region *g, const ir_buffer *b, ir_atom lo) {
+static bool is_aligned_start(const cu_region *g, const ir_buffer *b, ir_atom lo) {
   const int bytes = ir_bytes(b->type);
   return lower_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
          lower_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
@@ -84,7 +84,7 @@ static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stm
   ir_stack half;
   bool ok = g->warps < CU_WARPS || cu_half_of_stack(t, &half);
   for (int i = 0; i < t->n && ok; i++)
-    ok = ends_with(lets, &g->stack[i], to->extent[t->at[i]], g->stack[i].most);
+    ok = ends_in_steps(lets, &g->stack[i], to->extent[t->at[i]], g->stack[i].most);
   return ok;
 }
 
@@ -92,30 +92,31 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   const tf_op *op = &g->p->tree->workload->ops[s->op];
   const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
   const int last = op->n_out_dims - 1;
-  if (!g->own[s->save.from] || !ir_is_half(to->type) || last < 1 || !has_steps(g, s->save.to) ||
-      !begins_well(g, to, s->range[last].lo))
+  if (!g->is_fragment[s->save.from] || !ir_is_half(to->type) || last < 1 ||
+      !has_steps(g, s->save.to) || !is_aligned_start(g, to, s->range[last].lo))
     return false;
   bool ok = cu_column_rank(from) == last && cu_is_row(g, op->dims[cu_row_rank(from)]);
   for (int k = 0; k <= last && ok; k++)
     ok = cu_is_row(g, op->dims[k]) || k == last || (s->range[k].most == 1 && s->range[k].exact);
   ok = ok &&
        (g->stacked ? is_box_of_rows(g, lets, s)
-                   : ends_with(lets, &g->m, to->extent[cu_row_rank(from)], g->rows * g->warps));
-  return ok && ends_with(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
+                   : ends_in_steps(lets, &g->m, to->extent[cu_row_rank(from)], g->rows * g->warps));
+  return ok &&
+         ends_in_steps(lets, &s->range[last], to->extent[last], CU_PANEL / ir_bytes(to->type));
 }
 
 /* Whether no step of the sum fetches elements of the operand beyond the sum's dim: the tensor may
  * be longer, if another op reads it, too. */
-static bool ends_well(const cu_region *g, const cu_work *t, int i) {
-  const int read = i ? t->roles.b : t->roles.a, buffer = cu_from(g->p, t->s, read);
+static bool stays_in_sum(const cu_region *g, const cu_work *t, int i) {
+  const int read = i ? t->roles.b : t->roles.a, buffer = cu_source_of(g->p, t->s, read);
   const ir_range *k = &t->s->range[t->roles.k];
   const tf_op *op = op_of_work(g, t);
   const ir_buffer *b = &g->p->buffers[buffer];
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
-  const int64_t by = t->trip > 1 ? t->step : cu_sums_up(g->p, 1);
+  const int64_t by = t->trip > 1 ? t->step : cu_padded_sum(g->p, 1);
   bool to_end = k->hi.var < 0;
   for (int r = 0; r < z->rank; r++)
-    if (cu_alone(&op->reads[read].index[r]) == op->dims[t->roles.k])
+    if (cu_single_dim(&op->reads[read].index[r]) == op->dims[t->roles.k])
       to_end &= b->base[r].var < 0 && k->hi.off - b->base[r].off ==
                                           (b->role == IR_ARGUMENT ? z->extent[r] : b->extent[r]);
   return to_end || (k->exact && k->most % by == 0);
@@ -123,7 +124,7 @@ static bool ends_well(const cu_region *g, const cu_work *t, int i) {
 
 /* Whether products can take the operand in its layout: operands of bytes must be contiguous along
  * the sum. */
-static bool may_turn(const cu_region *g, const cu_work *t, int i) {
+static bool takes_layout(const cu_region *g, const cu_work *t, int i) {
   const tf_ref *ref = &op_of_work(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
   return cu_mma_of(g->p)->turns ||
@@ -146,7 +147,7 @@ static bool begins_in_place(const cu_region *g, const cu_work *t, int i) {
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1,
             dim = ref->index[last].terms[0].dim;
   const ir_range *r = dim == g->dim_m ? &g->m : &t->s->range[lower_find_dim(op_of_work(g, t), dim)];
-  return begins_well(g, &g->p->buffers[cu_from(g->p, t->s, read)], r->lo);
+  return is_aligned_start(g, &g->p->buffers[cu_source_of(g->p, t->s, read)], r->lo);
 }
 
 static bool plan_side(cu_region *g, cu_work *t, int i) {
@@ -164,11 +165,11 @@ static bool plan_side(cu_region *g, cu_work *t, int i) {
   if (!side->tile)
     return refuse(g, i ? "columns of a product that are no matrix of a tensor"
                        : "rows of a product that are no matrix of a tensor");
-  if (!has_steps(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a)))
+  if (!has_steps(g, cu_source_of(g->p, t->s, i ? t->roles.b : t->roles.a)))
     return refuse(g, "an operand whose rows do not begin on 16 bytes, or of more than five ranks");
   if (!begins_in_place(g, t, i)) return refuse(g, "boxes that do not begin on 16 bytes");
-  if (!may_turn(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
-  if (!ends_well(g, t, i))
+  if (!takes_layout(g, t, i)) return refuse(g, "bytes whose neighbours do not run along the sum");
+  if (!stays_in_sum(g, t, i))
     return refuse(g, "a sum in steps that neither fill instructions nor end where the tensor does");
   if (!fits_box(side->stack))
     return refuse(g, "rows in steps of more than 8, or across more than 256 elements");
@@ -185,7 +186,7 @@ static bool plan_one(cu_region *g, cu_work *t) {
                          : "float8 by what a kernel made");
   if (cu_is_across(g, t)) return refuse(g, "a convolution of fewer than eight channels");
   const int bytes = ir_bytes(g->p->machine.data);
-  const bool own = g->own[cu_from(g->p, t->s, t->roles.a)];
+  const bool own = g->is_fragment[cu_source_of(g->p, t->s, t->roles.a)];
   const bool in_loop =
       t->loop && !g->stacked; /* loops around stacked rows are steps of the same sum */
   const int most = in_loop && !cu_has_short_sums(g->p)
@@ -206,7 +207,7 @@ static bool is_by_registers(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
     const int here = cu_touches(g->p, g->s, g->n, b);
-    ok &= !here || g->own[b] || at->role == IR_ARGUMENT ||
+    ok &= !here || g->is_fragment[b] || at->role == IR_ARGUMENT ||
           here < cu_touches(g->p, g->p->body.s, g->p->body.n, b);
   }
   return ok;
@@ -232,33 +233,33 @@ static bool may_take_turns(cu_region *g) {
 }
 
 /* Registers of a lane for sums of products, and for rows that are fragments. */
-static int64_t numbers_of(const cu_region *g) {
+static int64_t registers_of_sums(const cu_region *g) {
   int64_t n = 0;
   for (int i = 0; i < g->n_work; i++) {
     const cu_work *t = &g->work[i];
     n += cu_sides_up(t->s->range[t->roles.n].most) / 2;
-    if (g->own[cu_from(g->p, t->s, t->roles.a)])
-      n += cu_sums_up(g->p, t->s->range[t->roles.k].most) / 4;
+    if (g->is_fragment[cu_source_of(g->p, t->s, t->roles.a)])
+      n += cu_padded_sum(g->p, t->s->range[t->roles.k].most) / 4;
   }
   return n;
 }
 
 /* Whether three warpgroups fit in a block: their threads have fewer registers than those of two. */
-static bool may_be_three(cu_region *g) {
+static bool fits_three_groups(cu_region *g) {
   enum { NUMBERS = 128 };
   if (cu_has_short_sums(g->p)) return refuse(g, "blocks of float8 that have not 65 to 128 rows");
-  return numbers_of(g) <= NUMBERS ||
+  return registers_of_sums(g) <= NUMBERS ||
          refuse(g, "more sums in blocks of more than 128 rows than registers hold");
 }
 
 bool cu_plan_rings(cu_region *g) {
   if (g->m.most > CU_THREE_ROWS || g->m.most <= CU_TURN_ROWS / 2)
     return refuse(g, "blocks that have not 33 to 192 rows");
-  if (g->m.most > CU_GROUP_ROWS && !may_be_three(g)) return false;
+  if (g->m.most > CU_GROUP_ROWS && !fits_three_groups(g)) return false;
   if (g->warps < CU_WARPS && !may_take_turns(g)) return false;
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
-  cu_set_beside(g);
+  cu_find_adjacent(g);
   if (!is_by_registers(g)) return refuse(g, "an intermediate that does not stay in registers");
   const int64_t groups = g->m.most > CU_GROUP_ROWS ? 3 : 2, leaving = groups * CU_LEAVING_BYTES;
   const int64_t room = CU_GROUP_SHARED - leaving - CU_BARRIER_BYTES;

@@ -92,7 +92,7 @@ static inline int64_t cu_sides_up(int64_t n) {
   return (n + CU_FRAGMENT_SIDE - 1) / CU_FRAGMENT_SIDE * CU_FRAGMENT_SIDE;
 }
 /* A length along the sum, rounded up to the instruction's, and to a multiple of sixteen. */
-int64_t cu_sums_up(const ir_program *p, int64_t n);
+int64_t cu_padded_sum(const ir_program *p, int64_t n);
 /* Whether a nest is a product of matrices for the program's instruction; finds its dims, while
  * others may have several settings. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, cu_matrices *t);
@@ -131,7 +131,7 @@ cu_tile cu_tile_of(const ir_buffer *b);
 bool cu_is_by_rows(const cu_tile *t);
 /* cuda_count.c: the alignment in bytes, at most 16, of all rows of a tile in memory, if arrays are
  * dense and aligned to 16. */
-int64_t cu_row_begins(const ir_program *p, const ir_stmt *s);
+int64_t cu_row_alignment(const ir_program *p, const ir_stmt *s);
 /* Whether a copy fills the tile, or a part of it, or either. */
 enum { CU_FULL = 1, CU_SOME = 2 };
 int cu_lengths_of(const ir_program *p, const ir_stmt *s, const cu_tile *t);
@@ -140,7 +140,7 @@ int64_t cu_dense_step(const ir_program *p, const ir_buffer *from, int rank);
 /* Whether a copy gathers pieces from elements at known distances, if the array is dense; next:
  * whether a copy of a window and its channels has contiguous rows then. */
 bool cu_is_gathered(const ir_program *p, const ir_stmt *s);
-bool cu_is_together(const ir_program *p, const ir_stmt *s);
+bool cu_has_contiguous_rows(const ir_program *p, const ir_stmt *s);
 /* Threads that copy a row of such a tile together; next: the most pieces of each over all rows. */
 int64_t cu_sharers(const ir_program *p, const ir_stmt *s);
 int64_t cu_share_of(const ir_program *p, const ir_stmt *s);
@@ -201,7 +201,7 @@ ir_stmt *cu_only_loop(const ir_body *b);
 /* Appends a loop and opens its body; returns the step. */
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, lower_mark *mark);
 /* Appends a copy of the statement with other ranges (NULL: its own). */
-ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range);
+ir_stmt *cu_copy_with_ranges(lowering *w, const ir_stmt *s, const ir_range *range);
 ir_range *cu_ranges(lowering *w, const ir_stmt *s);
 /* Makes room for so many more buffers. */
 void cu_grow(lowering *w, int more);
@@ -209,7 +209,7 @@ void cu_grow(lowering *w, int more);
 void cu_name_reads(lowering *w, const ir_body *b);
 /* Sets when the sum of `s`, a step of `of`, starts: where all its lower ends are 0, or, of a
  * partial sum (nest.part), where that starts in `of` and the step is 0. */
-void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step);
+void cu_set_resets(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step);
 /* Appends a let of the variable. */
 void cu_set_var(lowering *w, int var, ir_atom value);
 /* Replaces each statement in the body that computes at points, at any depth, by what `make`
@@ -217,7 +217,7 @@ void cu_set_var(lowering *w, int var, ir_atom value);
 void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s));
 
 /* The dim, if the index is one dim alone; else -1. */
-static inline int cu_alone(const tf_index *ix) {
+static inline int cu_single_dim(const tf_index *ix) {
   return ix->n_terms == 1 && lower_is_dim(ix, ix->terms[0].dim) ? ix->terms[0].dim : -1;
 }
 /* An access of a statement that computes at points: a buffer, at the indices of `ref`, or (NULL) at
@@ -260,7 +260,7 @@ const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
 void cu_each_with_save(lowering *w, ir_body *b,
                        bool (*instead)(lowering *w, const ir_stmt *s, const ir_stmt *save));
 /* Restricts what it copies to these ranges of its op's output. */
-void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
+void cu_restrict_save(lowering *w, const ir_stmt *save, const ir_range *r);
 
 /* block.c: values of variables in one block; variables that are not set are 0, as in the first step
  * of every loop. */
@@ -312,14 +312,14 @@ double cu_cycles(const tf_tree *tree, const lower_target *target, const ir_machi
  * ring. */
 typedef struct {
   double steps, depth; /* of a block; 0 steps: the part has no warpgroups */
-  double brings;       /* of the producer, for a step; latency: from a request to its data */
-  double takes, latency;
-  double behind; /* of a consumer, for a block: work after its last step */
-  double blocks; /* in turn */
-  bool in_turns; /* work after a block overlaps with the next one's steps (cu_is_in_turns) */
+  double producer;     /* of the producer, for a step; latency: from a request to its data */
+  double consumer, latency;
+  double epilogue; /* of a consumer, for a block: work after its last step */
+  double blocks;   /* in turn */
+  bool in_turns;   /* work after a block overlaps with the next one's steps (cu_is_in_turns) */
 } cu_pipe;
 /* Cycles of a step while the ring is full; next: of all blocks. */
-double cu_pipe_each(const cu_pipe *p);
+double cu_pipe_step(const cu_pipe *p);
 double cu_pipe_all(const cu_pipe *p);
 /* cost.c: the pipe of a part of the program. */
 cu_pipe cu_pipe_of(const ir_program *p, const ir_stmt *part);

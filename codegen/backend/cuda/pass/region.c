@@ -108,7 +108,7 @@ static bool find_stack(cu_region *g) {
       ok = g->n_stack < IR_MOST_STACKED && !cu_is_row(g, dim) &&
            is_common(g, dim, &first->s->range[k]);
       if (!ok) break;
-      alone &= cu_alone(&a->index[r]) == dim;
+      alone &= cu_single_dim(&a->index[r]) == dim;
       g->dim_m = g->stack_dim[g->n_stack] = dim;
       g->stack[g->n_stack++] = first->s->range[k];
       rows *= first->s->range[k].most;
@@ -126,9 +126,9 @@ static void find_own(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
     const int here = cu_touches(g->p, g->s, g->n, b);
-    g->own[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT &&
-                (at->type == IR_F32 || at->type == IR_I32) &&
-                here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+    g->is_fragment[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT &&
+                        (at->type == IR_F32 || at->type == IR_I32) &&
+                        here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
   }
 }
 
@@ -136,7 +136,7 @@ static void find_own(const cu_region *g) {
 static int dim_at(const cu_region *g, const cu_access *a, int r) {
   const tf_workload *wl = g->p->tree->workload;
   if (!a->ref) return wl->ops[wl->tensors[g->p->buffers[a->buffer].tensor].producer].dims[r];
-  return cu_alone(&a->ref->index[r]);
+  return cu_single_dim(&a->ref->index[r]);
 }
 
 /* Whether rank r of the buffer, along which the dim runs, has the block's rows; for a stack sets
@@ -154,7 +154,7 @@ static bool has_rows(const cu_region *g, const ir_buffer *b, int r, int dim, int
 /* Whether the access has rows along one rank, or along all of the stack's, and columns along at
  * most one other, and begins at the buffer's start; sets the layout of the buffer, or checks that
  * it agrees. */
-static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
+static bool set_layout(const cu_region *g, const ir_stmt *s, const cu_access *a) {
   ir_buffer *b = &g->p->buffers[a->buffer];
   int at[IR_MOST_STACKED] = {-1, -1, -1, -1}, columns = -1;
   for (int r = 0; r < b->rank; r++) {
@@ -204,10 +204,11 @@ static bool fits(const cu_region *g, const ir_stmt *s) {
   const int n = cu_accesses(g->p, s, a);
   if (n < 0 || (!product && !is_row_work(g, s))) return false;
   for (int i = 0; i < n; i++) {
-    if (g->own[a[i].buffer] ? !set_form(g, s, &a[i]) : a[i].writes && !may_write(g, s, a[i].buffer))
+    if (g->is_fragment[a[i].buffer] ? !set_layout(g, s, &a[i])
+                                    : a[i].writes && !may_write(g, s, a[i].buffer))
       return false;
     const tf_op *op = op_of(g, s);
-    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b])
+    if (product && g->is_fragment[a[i].buffer] && a[i].ref == &op->reads[t.b])
       return false; /* it would be in other lanes */
   }
   return true;
@@ -224,7 +225,7 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     for (int i = 0; i < n; i++) {
       const ir_buffer *b = &g->p->buffers[a[i].buffer];
       const int dim = op->dims[a[i].writes ? t.n : t.k];
-      if (g->own[a[i].buffer] &&
+      if (g->is_fragment[a[i].buffer] &&
           (cu_column_rank(b) < 0 || dim_at(g, &a[i], cu_column_rank(b)) != dim))
         return false;
     }
@@ -233,12 +234,12 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
   int dim = -1;
   const int n = cu_accesses(g->p, s, a), out = g->p->buffer_of[op_of(g, s)->out];
   /* a row sum is a column vector */
-  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] &&
+  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->is_fragment[out] &&
       cu_column_rank(&g->p->buffers[out]) >= 0)
     return false;
   for (int i = 0; i < n; i++) {
     const ir_buffer *b = &g->p->buffers[a[i].buffer];
-    if (!g->own[a[i].buffer] || cu_column_rank(b) < 0) continue;
+    if (!g->is_fragment[a[i].buffer] || cu_column_rank(b) < 0) continue;
     const int here = dim_at(g, &a[i], cu_column_rank(b));
     if (dim >= 0 && here != dim) return false;
     dim = here;
@@ -251,14 +252,14 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
 
 /* ---- distribution over warps ---------------------------------------------------------------- */
 
-static int64_t split(int64_t length, int warps) {
+static int64_t per_warp(int64_t length, int warps) {
   return cu_sides_up((length + warps - 1) / warps);
 }
 
 /* Divides rows among warps, or rows and columns if no statement needs whole rows: minimises wasted
  * multiplications, then repeated loads. If there are fewer rows than warps, the last warps only
  * copy tiles. */
-static void share_out(cu_region *g) {
+static void distribute(cu_region *g) {
   int64_t least = INT64_MAX;
   if (g->groups) {
     g->warps = cu_group_warps(g->m.most);
@@ -266,10 +267,10 @@ static void share_out(cu_region *g) {
     g->rows = CU_FRAGMENT_SIDE, g->columns = cu_sides_up(g->n_all.most);
     return;
   }
-  g->rows = split(g->m.most, CU_WARPS);
+  g->rows = per_warp(g->m.most, CU_WARPS);
   g->warps_m = (int)((g->m.most + g->rows - 1) / g->rows), g->warps_n = 1;
   for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
-    const int64_t rows = split(g->m.most, m), columns = split(g->n_all.most, CU_WARPS / m);
+    const int64_t rows = per_warp(g->m.most, m), columns = per_warp(g->n_all.most, CU_WARPS / m);
     const int64_t cost = rows * columns * 1024 + rows + columns;
     if (cost >= least || (cu_is_wmma(g->p) && (rows > CU_WMMA_SIDE || columns > CU_WMMA_SIDE)))
       continue;
@@ -291,13 +292,13 @@ static bool find_columns(cu_region *g) {
     const int from = g->work[i].s->nest.from
                          ? g->work[i].s->nest.from[g->work[i].roles.a]
                          : g->p->buffer_of[op->reads[g->work[i].roles.a].tensor];
-    ok = !g->own[from] && op->dims[g->work[i].roles.n] == g->dim_n;
+    ok = !g->is_fragment[from] && op->dims[g->work[i].roles.n] == g->dim_n;
   }
   for (int i = 0; i < g->n_points && ok; i++)
     ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
          roles_of(g, g->point[i], &(cu_matrices){0});
   for (int b = 0; b < g->p->n_buffers && ok; b++)
-    ok = !g->own[b] || cu_column_rank(&g->p->buffers[b]) >= 0;
+    ok = !g->is_fragment[b] || cu_column_rank(&g->p->buffers[b]) >= 0;
   if (!ok) g->dim_n = -1;
   return ok;
 }
@@ -345,7 +346,7 @@ static bool is_merged(const ir_body *b, const cu_region *g, const ir_stmt *save)
 /* If there are rows for one warp only: eight, four or two warps share the keys of each step, if its
  * sums may be partial; the statement that combines the parts of all blocks combines theirs, too. */
 static void share_keys(cu_region *g) {
-  const int64_t unit = cu_sums_up(g->p, 1);
+  const int64_t unit = cu_padded_sum(g->p, 1);
   const ir_stmt *loop = NULL;
   bool ok = !g->groups && !g->stacked && !cu_is_wmma(g->p) && g->warps_m * g->warps_n == 1;
   for (int i = 0; i < g->n && ok; i++) {
@@ -354,7 +355,7 @@ static void share_keys(cu_region *g) {
     if (s->kind == IR_FOR) ok = !loop, loop = s;
     if (s->kind != IR_FOR && s->kind != IR_LET)
       ok = to && to->role == IR_LASTING && to->slots > 1 && to->slot.var >= 0 &&
-           g->own[s->save.from] && is_merged(&g->p->body, g, s);
+           g->is_fragment[s->save.from] && is_merged(&g->p->body, g, s);
   }
   if (!ok || !loop) return;
   g->keys = loop;
@@ -364,7 +365,7 @@ static void share_keys(cu_region *g) {
   while (ok && g->sharers > 1 && keys->most % (g->sharers * unit))
     g->sharers /= 2;
   ok = ok && g->sharers > 1;
-  g->each = ok ? keys->most / g->sharers : 0;
+  g->keys_each = ok ? keys->most / g->sharers : 0;
   if (!ok) g->keys = NULL;
 }
 
@@ -374,7 +375,7 @@ static bool has_registers(const cu_region *g) {
   bool ok = true;
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
-    if (!g->own[b]) continue;
+    if (!g->is_fragment[b]) continue;
     const int64_t columns = cu_column_rank(at) < 0 ? 4
                             : g->dim_n >= 0        ? g->columns
                                                    : cu_sides_up(at->extent[cu_column_rank(at)]);
@@ -396,9 +397,9 @@ static bool fits_wmma(const cu_region *g) {
   return ok;
 }
 
-static void unset_forms(const cu_region *g) {
+static void unset_layouts(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++)
-    if (g->own[b]) g->p->buffers[b].note = NULL;
+    if (g->is_fragment[b]) g->p->buffers[b].note = NULL;
 }
 
 static bool find(cu_region *g) {
@@ -413,17 +414,18 @@ static bool find(cu_region *g) {
     ok = fits(g, g->point[i]);
   for (int i = 0; i < g->n_points && ok; i++)
     ok = columns_agree(g, g->point[i]);
-  if (ok) find_columns(g), share_out(g), share_keys(g);
+  if (ok) find_columns(g), distribute(g), share_keys(g);
   if (ok && cu_is_wmma(g->p))
     ok = g->dim_n >= 0 && g->columns > 0; /* two by two fragments for a warp */
   if (ok && !has_registers(g)) ok = false, g->why = "its sums do not fit the registers";
   ok = ok && (g->groups ? cu_plan_rings(g) : cu_plan_tiles(g)) &&
        (!cu_is_wmma(g->p) || fits_wmma(g));
-  if (!ok) unset_forms(g);
+  if (!ok) unset_layouts(g);
   return ok;
 }
 
-static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacked, cu_region *g) {
+static bool try_region(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacked,
+                       cu_region *g) {
   *g = (cu_region){.p = w->p,
                    .stacked = stacked,
                    .w = w,
@@ -434,7 +436,7 @@ static bool look(lowering *w, ir_stmt *const *s, int n, bool groups, bool stacke
                    .warps = CU_WARPS,
                    .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
-  g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
+  g->is_fragment = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
   return !lower_failed(w) && find(g);
 }
 
@@ -449,16 +451,16 @@ static bool gathers_pixels(const cu_region *g) {
 }
 
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  const bool plain = look(w, s, n, false, false, g);
+  const bool plain = try_region(w, s, n, false, false, g);
   if (cu_is_wmma(w->p) || (plain && !gathers_pixels(g))) return plain;
-  if (plain) unset_forms(g);
-  return look(w, s, n, false, true, g) || (plain && look(w, s, n, false, false, g));
+  if (plain) unset_layouts(g);
+  return try_region(w, s, n, false, true, g) || (plain && try_region(w, s, n, false, false, g));
 }
 
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  if (look(w, s, n, true, false, g)) return true;
+  if (try_region(w, s, n, true, false, g)) return true;
   const char *why = g->why;
-  if (look(w, s, n, true, true, g)) return true;
+  if (try_region(w, s, n, true, true, g)) return true;
   if (!g->n_stack) g->why = why;
   return false;
 }

@@ -23,14 +23,15 @@ typedef struct {
   const ir_stmt *s;
   cu_matrices roles;
   const ir_stmt *loop; /* the region's loop in whose body it stands; NULL: none */
-  bool next; /* tiles of the loop's next step are copied while the current one is multiplied */
+  bool
+      prefetches; /* tiles of the loop's next step are copied while the current one is multiplied */
   int64_t step, trip; /* the sum consists of `trip` pieces of `step` */
   const ir_stmt
       *steps; /* with stacked rows, without warpgroups: the outermost of nested loops that only step
                  through its sum, which become a single loop over steps and pieces; NULL: none */
   int slots;  /* warpgroups: stages of the ring, in flight or in use */
-  bool beside; /* its rows are the tile of the product right before it, in the same pieces: both
-                  multiply each piece */
+  bool shares_rows;   /* its rows are the tile of the product right before it, in the same pieces:
+                    both   multiply each piece */
   cu_operand side[2]; /* a, b */
 } cu_work;
 
@@ -56,14 +57,14 @@ typedef struct {
   /* few rows: the loop over keys, of whose steps each of `sharers` warps has `each`; NULL: warps
    * divide rows */
   const ir_stmt *keys;
-  int64_t each;
+  int64_t keys_each;
   int sharers;
-  bool *inside;    /* [n_vars] set inside the region */
-  bool groups;     /* warpgroups multiply, with tiles that boxes fill */
-  int warps;       /* warps that run it: a block's, or those of the warpgroup whose turn it is */
-  const char *why; /* of warpgroups: why the region cannot have them; NULL: it can */
-  int n_buffers;   /* when it was found; tiles are appended after them */
-  bool *own;       /* [n_buffers] fragments */
+  bool *inside;      /* [n_vars] set inside the region */
+  bool groups;       /* warpgroups multiply, with tiles that boxes fill */
+  int warps;         /* warps that run it: a block's, or those of the warpgroup whose turn it is */
+  const char *why;   /* of warpgroups: why the region cannot have them; NULL: it can */
+  int n_buffers;     /* when it was found; tiles are appended after them */
+  bool *is_fragment; /* [n_buffers] fragments */
 } cu_region;
 
 /* matrix.c: whether rows run along the dim, alone or with others. */
@@ -78,7 +79,7 @@ bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 bool cu_region_of_groups(lowering *w, ir_stmt *const *s, int n, cu_region *g);
 /* Whether an operand of a product has a tile of its own. */
 static inline bool cu_has_own_tile(const cu_work *t, int i) {
-  return t->side[i].tile && (i || !t->beside);
+  return t->side[i].tile && (i || !t->shares_rows);
 }
 /* multistage_smem.c: as cu_plan_tiles, for warpgroups. */
 bool cu_plan_rings(cu_region *g);
@@ -111,9 +112,9 @@ void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt
 /* region.c: the range of keys in a step of the loop whose warps share them. */
 const ir_range *cu_keys_of(const cu_region *g);
 /* matrix.c: the buffer from which a product reads an operand. */
-int cu_from(const ir_program *p, const ir_stmt *s, int read);
+int cu_source_of(const ir_program *p, const ir_stmt *s, int read);
 /* Finds the products that stand beside others, when pieces and tiles are planned. */
-void cu_set_beside(cu_region *g);
+void cu_find_adjacent(cu_region *g);
 /* spmd.c: appends the region. */
 void cu_region_make(lowering *w, cu_region *g);
 #endif

@@ -105,13 +105,13 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 int64_t cu_window_side(const cu_depthwise *t, int k) {
   enum { EACH = 8 }; /* pixels of a lane */
   if (k == t->channels) return CU_PIECE_LANES;
-  if (k == t->along) return t->rows >= 0 ? EACH : EACH * CU_ROWS;
-  return k == t->rows ? CU_ROWS : 1;
+  if (k == t->pixel) return t->pixel_row >= 0 ? EACH : EACH * CU_ROWS;
+  return k == t->pixel_row ? CU_ROWS : 1;
 }
 
 /* Equal pieces of a depthwise convolution. */
 static int64_t depthwise_piece(cu_depthwise t, const ir_stmt *s, int k) {
-  if (t.rows >= 0 && s->range[t.rows].most == 1) t.rows = -1;
+  if (t.pixel_row >= 0 && s->range[t.pixel_row].most == 1) t.pixel_row = -1;
   const int64_t most = cu_window_side(&t, k), pieces = (s->range[k].most + most - 1) / most;
   return k == t.channels || pieces < 2 ? most : (s->range[k].most + pieces - 1) / pieces;
 }
@@ -146,17 +146,17 @@ double cu_places_of(const ir_program *p, const ir_stmt *s) {
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
   enum { BEGIN = 50, WEIGHTS = 8, LEAVE = 5, RAGGED = 9, PLAIN = 3 };
   const double pair = 4.3; /* read, widened, and where it stands */
-  const cu_depthwise *t = &cu_of(s)->window->of;
+  const cu_depthwise *t = &cu_of(s)->window->depthwise;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const tf_ref *in = &op->reads[t->read];
-  double reads = 1, pixels = (double)s->range[t->along].most, others = 1;
+  double reads = 1, pixels = (double)s->range[t->pixel].most, others = 1;
   for (int k = 0; k < op->n_out_dims; k++)
-    if (k != t->channels && k != t->along) others *= (double)s->range[k].most;
+    if (k != t->channels && k != t->pixel) others *= (double)s->range[k].most;
   for (int r = 0; r < p->tree->workload->tensors[in->tensor].rank - 1; r++) {
     double span = 1, settings = 1;
     for (int i = 0; i < in->index[r].n_terms; i++) {
       const int k = lower_find_dim(op, in->index[r].terms[i].dim);
-      if (k < op->n_out_dims && k != t->along) continue;
+      if (k < op->n_out_dims && k != t->pixel) continue;
       span += (double)(in->index[r].terms[i].coef * (s->range[k].most - 1));
       settings *= (double)s->range[k].most;
     }
@@ -221,7 +221,7 @@ ir_range *cu_ranges(lowering *w, const ir_stmt *s) {
   return r;
 }
 
-ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
+ir_stmt *cu_copy_with_ranges(lowering *w, const ir_stmt *s, const ir_range *range) {
   ir_stmt *new = lower_add(w, s->kind);
   if (!new) return NULL;
   *new = *s;
@@ -238,7 +238,7 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
       make(w, s);
       continue;
     }
-    ir_stmt *same = cu_again(w, s, NULL);
+    ir_stmt *same = cu_copy_with_ranges(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
       cu_replace(w, &same->body, make);
   }
@@ -277,7 +277,7 @@ void cu_set_var(lowering *w, int var, ir_atom value) {
   s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
 }
 
-void cu_set_fresh(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
+void cu_set_resets(lowering *w, const ir_stmt *of, ir_stmt *s, ir_atom step) {
   const tf_op *op = &w->plan->wl->ops[of->op];
   ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)(op->n_dims + of->nest.n_resets) + 1);
   if (lower_failed(w)) return;

@@ -8,37 +8,38 @@ enum { LINE = 128 }; /* alignment of buffers in bytes */
  * access it. */
 typedef struct {
   int buffer, first, last;
-  int64_t at, bytes;
+  int64_t offset, bytes;
 } life;
 
 /* Whether all threads synchronise at the end of the statement. */
-static bool ends_together(const ir_stmt *s) {
+static bool ends_in_barrier(const ir_stmt *s) {
   if (s->kind == IR_WAIT || s->kind == IR_BARRIER) return true;
   if (s->kind != IR_FOR) return false;
-  return s->loop.map == IR_WARP || (s->body.n && ends_together(s->body.s[s->body.n - 1]));
+  return s->loop.map == IR_WARP || (s->body.n && ends_in_barrier(s->body.s[s->body.n - 1]));
 }
 
 /* Whether they synchronise between the two statements, or right after the first; past the end the
  * search continues with the next block. */
-static bool meets(const ir_body *b, int from, int to) {
+static bool synchronises_between(const ir_body *b, int from, int to) {
   for (int i = from; i != to; i = (i + 1) % b->n)
-    if (ends_together(b->s[i])) return true;
+    if (ends_in_barrier(b->s[i])) return true;
   return false;
 }
 
 static bool may_share(const ir_body *b, const life *x, const life *y) {
   if (x->last > y->last) return may_share(b, y, x);
-  return x->last < y->first && meets(b, x->last, y->first) && meets(b, y->last, x->first);
+  return x->last < y->first && synchronises_between(b, x->last, y->first) &&
+         synchronises_between(b, y->last, x->first);
 }
 
 /* The lowest offset at which no buffer with an overlapping live range lies. */
 static void place_lowest(const ir_body *b, life *all, int n) {
   life *const x = &all[n];
-  x->at = 0;
+  x->offset = 0;
   for (int i = 0; i < n; i++)
-    if (x->at < all[i].at + all[i].bytes && all[i].at < x->at + x->bytes &&
+    if (x->offset < all[i].offset + all[i].bytes && all[i].offset < x->offset + x->bytes &&
         !may_share(b, x, &all[i])) {
-      x->at = all[i].at + all[i].bytes;
+      x->offset = all[i].offset + all[i].bytes;
       i = -1; /* the buffers before it may lie there, too */
     }
 }
@@ -71,10 +72,10 @@ int64_t cu_share(const ir_program *p, const ir_stmt *part, int64_t *offset) {
       place_lowest(&part->body, all, n);
       x = all[n++];
     } else {
-      x.at = bytes; /* after all others */
+      x.offset = bytes; /* after all others */
     }
-    if (offset) offset[i] = x.at;
-    if (x.at + x.bytes > bytes) bytes = x.at + x.bytes;
+    if (offset) offset[i] = x.offset;
+    if (x.offset + x.bytes > bytes) bytes = x.offset + x.bytes;
   }
   return bytes;
 }

@@ -96,7 +96,7 @@ static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
 }
 
 /* Whether all that a statement knows of other steps is which is the first and which the last. */
-static bool knows_ends(const ir_stmt *loop, const ir_stmt *s) {
+static bool tests_ends_only(const ir_stmt *loop, const ir_stmt *s) {
   bool ok = s->kind != IR_FOR && s->kind != IR_IF && (s->kind != IR_NEST || s->nest.n_resets <= 1);
   for (int i = 0; s->kind == IR_NEST && i < s->nest.n_resets; i++)
     ok = ok && is_first(loop, s->nest.resets[i]);
@@ -115,7 +115,7 @@ bool cu_may_skip(const cu_region *g, const ir_stmt *loop) {
   ok = ir_same(rows->lo, g->m.lo) && ir_same(rows->hi, g->m.hi) &&
        is_first(loop, mask->range[lower_find_dim(op_of(g->p, mask), m.l)].lo);
   for (int i = 0; i < loop->body.n && ok; i++)
-    ok = knows_ends(loop, loop->body.s[i]);
+    ok = tests_ends_only(loop, loop->body.s[i]);
   return ok;
 }
 
@@ -143,7 +143,7 @@ void cu_skip_step(const cu_region *g, lowering *w, const ir_stmt *loop, cu_ends 
 
 /* Makes the loop's statements test the first step (0: keys since) and the last one (1: steps left)
  * by these variables instead of keys. */
-static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
+static void test_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom since, ir_atom left) {
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_NEST && s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0])) {
@@ -152,7 +152,7 @@ static void know_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom sinc
     }
     if (s->kind == IR_CORRECT) s->correct.resets = since;
     if (s->kind == IR_DIVIDE && s->divide.last.var >= 0) s->divide.last = left, s->divide.at = 1;
-    know_ends(w, loop, &s->body, since, left);
+    test_ends(w, loop, &s->body, since, left);
   }
 }
 
@@ -160,9 +160,9 @@ void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt
                    const cu_ends *ends) {
   cu_note *note = lower_failed(w) ? NULL : cu_edit(w->p, again);
   if (!note) return;
-  note->skips = true, note->row = g->m.lo, note->rows = g->m.most;
+  note->skips_steps = true, note->row = g->m.lo, note->rows = g->m.most;
   note->first = ends->first.var, note->end = ends->end.var, note->since = ends->since.var;
-  know_ends(w, loop, &again->body, ends->since, ends->left);
+  test_ends(w, loop, &again->body, ends->since, ends->left);
 }
 
 /* Whether the value depends on the loop's step only. */
@@ -207,7 +207,7 @@ bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s
     return false;
   const ir_atom fresh = s->nest.resets[0];
   if (s->nest.n_resets == 1 && is_first(loop, fresh)) return true;
-  if (cu_of(loop)->skips)
+  if (cu_of(loop)->skips_steps)
     return s->nest.n_resets == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
   return is_first_of_all(loop, s);
 }

@@ -14,11 +14,11 @@ enum { MOST_MERGED = 16 };
 /* A result whose sum is split. */
 typedef struct {
   int op;
-  int seen;              /* the buffer of the sum that is visible outside ... */
+  int visible;           /* the buffer of the sum that is visible outside ... */
   int sums;              /* ... and the one in the block; the same, if none is visible outside */
-  int parts, to;         /* the buffer of the parts, of all blocks; the buffer of the result */
+  int parts, result;     /* the buffer of the parts, of all blocks; the buffer of the result */
   const ir_range *range; /* the box of the output that a block has */
-  int by;                /* its divisor: an index among the merged results; -1: none */
+  int divisor;           /* its divisor: an index among the merged results; -1: none */
   int whole;             /* ... or, if that is already complete, the buffer that has it; -1: none */
   bool corrected;
   double rate; /* ... by exponentials of `rate` times the maximum's change */
@@ -28,15 +28,15 @@ typedef struct {
   lowering *w;
   const ir_stmt *block,
       *loop; /* the loop over blocks, and the loop in its body whose steps are distributed */
-  ir_stmt *const *behind; /* the statements after the loop over blocks ... */
-  int n_behind, taken;    /* ... their number, and how many of them the merge replaces */
-  int at;                 /* the index of the loop in the body */
-  const ir_stmt **let;    /* [vars] the let that defines it, in the loop; NULL: none */
-  bool *steps;            /* [vars] a step of a loop inside the loop */
-  bool *moves;            /* [vars] depends on the loop's step */
-  bool *inside;           /* [vars] set inside the loop */
-  int n, maximum;         /* results; the index of the running maximum; -1: none */
-  merged of[MOST_MERGED];
+  ir_stmt *const *after; /* the statements after the loop over blocks ... */
+  int n_after, replaced; /* ... their number, and how many of them the merge replaces */
+  int index;             /* the index of the loop in the body */
+  const ir_stmt **let;   /* [vars] the let that defines it, in the loop; NULL: none */
+  bool *steps;           /* [vars] a step of a loop inside the loop */
+  bool *moves;           /* [vars] depends on the loop's step */
+  bool *inside;          /* [vars] set inside the loop */
+  int n, maximum;        /* results; the index of the running maximum; -1: none */
+  merged results[MOST_MERGED];
 } split;
 
 static const tf_op *op_at(const split *t, int o) { return &t->w->plan->wl->ops[o]; }
@@ -49,7 +49,7 @@ static bool is_outside(const split *t, const ir_range *r) {
 }
 
 /* Whether a part may have nothing to sum, so that no statement would start its sums. */
-static bool may_lack(const split *t, const ir_stmt *s) {
+static bool may_be_empty(const split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
     if (moves(t, s->range[k].lo) && !s->range[k].never_empty) return true;
@@ -70,7 +70,7 @@ static bool find_vars(split *t, const ir_body *b) {
         t->moves[s->let.var] |= moves(t, s->let.expr.arg[k]);
     }
     ok = s->kind == IR_FOR || s->kind == IR_LET ||
-         (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_lack(t, s)));
+         (ir_facts_of(s)->points && (s->kind != IR_NEST || !may_be_empty(t, s)));
     ok = ok && find_vars(t, &s->body);
   }
   return ok;
@@ -78,18 +78,18 @@ static bool find_vars(split *t, const ir_body *b) {
 
 static int find(const split *t, int op) {
   for (int i = 0; i < t->n; i++)
-    if (t->of[i].op == op) return i;
+    if (t->results[i].op == op) return i;
   return -1;
 }
 
 static int find_buffer(const split *t, int buffer) {
   for (int i = 0; i < t->n; i++)
-    if (t->of[i].seen == buffer) return i;
+    if (t->results[i].visible == buffer) return i;
   return -1;
 }
 
 /* Whether a nest sums over a part of the split dim. */
-static bool is_parted(const split *t, const ir_stmt *s) {
+static bool sums_a_part(const split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   bool any = false;
   for (int k = op->n_out_dims; s->kind == IR_NEST && op->reduce != TF_ASSIGN && k < op->n_dims; k++)
@@ -122,15 +122,20 @@ static bool add_result(split *t, const ir_stmt *s) {
     ok = is_outside(t, &s->range[k]);
   if (!ok || find(t, s->op) >= 0) return false;
   if (op->reduce == TF_REDUCE_MAX && t->w->plan->stream_scope[s->op] >= 0) t->maximum = t->n;
-  t->of[t->n++] = (merged){
-      .op = s->op, .seen = seen, .sums = seen, .to = -1, .range = s->range, .by = -1, .whole = -1};
+  t->results[t->n++] = (merged){.op = s->op,
+                                .visible = seen,
+                                .sums = seen,
+                                .result = -1,
+                                .range = s->range,
+                                .divisor = -1,
+                                .whole = -1};
   return true;
 }
 
 static bool find_merged(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++)
-    ok = (!is_parted(t, b->s[i]) || add_result(t, b->s[i])) && find_merged(t, &b->s[i]->body);
+    ok = (!sums_a_part(t, b->s[i]) || add_result(t, b->s[i])) && find_merged(t, &b->s[i]->body);
   return ok;
 }
 
@@ -154,34 +159,34 @@ static bool reads_part(const split *t, const ir_stmt *s) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++) {
     const int at = find_buffer(t, s->nest.from[i]);
-    any |= at >= 0 && t->w->plan->stream_scope[t->of[at].op] < 0;
+    any |= at >= 0 && t->w->plan->stream_scope[t->results[at].op] < 0;
   }
   return any;
 }
 
 static bool may_correct(split *t, const ir_stmt *s) {
   const int at = find(t, s->op);
-  if (at < 0 || t->maximum < 0 || s->correct.after != t->of[t->maximum].seen) return false;
-  t->of[at].rate = s->correct.rate;
-  return t->of[at].corrected = true;
+  if (at < 0 || t->maximum < 0 || s->correct.after != t->results[t->maximum].visible) return false;
+  t->results[at].rate = s->correct.rate;
+  return t->results[at].corrected = true;
 }
 
 static bool may_divide(split *t, const ir_stmt *s) {
   const int at = find(t, s->op), by = find_buffer(t, s->divide.by);
-  if (at < 0 || by < 0 || t->of[at].by >= 0) return false;
-  t->of[at].by = by;
+  if (at < 0 || by < 0 || t->results[at].divisor >= 0) return false;
+  t->results[at].divisor = by;
   return true;
 }
 
 /* Whether several blocks may execute each statement of the loop. */
-static bool may_all(split *t, const ir_body *b) {
+static bool may_split_all(split *t, const ir_body *b) {
   bool ok = true;
   for (int i = 0; i < b->n && ok; i++) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
     case IR_NEST:
       ok = !reads_part(t, s) &&
-           (is_parted(t, s) || is_own(t, s, t->w->p->buffer_of[op_at(t, s->op)->out]));
+           (sums_a_part(t, s) || is_own(t, s, t->w->p->buffer_of[op_at(t, s->op)->out]));
       break;
     case IR_SAVE: ok = is_own(t, s, s->save.to); break;
     case IR_CORRECT: ok = may_correct(t, s); break;
@@ -197,7 +202,7 @@ static bool may_all(split *t, const ir_body *b) {
     case IR_FOR:
     case IR_IF:
     case IR_TOGETHER:
-    case IR_MERGE: ok = may_all(t, &s->body);
+    case IR_MERGE: ok = may_split_all(t, &s->body);
     }
   }
   return ok;
@@ -207,11 +212,11 @@ static bool may_all(split *t, const ir_body *b) {
 static bool find_saves(split *t) {
   const ir_body *b = &t->block->body;
   bool ok = true;
-  for (int i = t->at + 1; i < b->n && ok; i++) {
+  for (int i = t->index + 1; i < b->n && ok; i++) {
     if (b->s[i]->kind == IR_LET) continue;
     const int at = b->s[i]->kind == IR_SAVE ? find_buffer(t, b->s[i]->save.from) : -1;
-    ok = at >= 0 && t->of[at].to < 0;
-    if (ok) t->of[at].to = b->s[i]->save.to, t->of[at].range = b->s[i]->range;
+    ok = at >= 0 && t->results[at].result < 0;
+    if (ok) t->results[at].result = b->s[i]->save.to, t->results[at].range = b->s[i]->range;
   }
   return ok;
 }
@@ -219,7 +224,7 @@ static bool find_saves(split *t) {
 /* The only statement, besides values, of the next kernel that is not replaced yet; NULL: there is
  * none, or several. */
 static const ir_stmt *next_kernel(const split *t) {
-  const ir_stmt *s = t->taken < t->n_behind ? t->behind[t->taken] : NULL;
+  const ir_stmt *s = t->replaced < t->n_after ? t->after[t->replaced] : NULL;
   if (!s || s->kind != IR_FOR) return NULL;
   const ir_body *b = &s->body;
   int i = 0;
@@ -238,47 +243,47 @@ static bool is_whole(const ir_buffer *b) {
 
 /* If the next kernel only divides the only result, by a sum that is complete: the merge divides,
  * too, and the kernel is dropped. */
-static void take_divide(split *t) {
-  merged *m = &t->of[0];
+static void replace_divide(split *t) {
+  merged *m = &t->results[0];
   const ir_stmt *s = next_kernel(t);
-  if (!s || s->kind != IR_DIVIDE || s->op != m->op || m->to >= 0 || s->divide.last.var >= 0 ||
+  if (!s || s->kind != IR_DIVIDE || s->op != m->op || m->result >= 0 || s->divide.last.var >= 0 ||
       s->divide.last.off != s->divide.at || !is_whole(&t->w->p->buffers[s->divide.by]))
     return;
   m->whole = s->divide.by;
-  t->taken++;
+  t->replaced++;
 }
 
 /* Accesses of a result inside the loop, and by the statements after it that are replaced. */
 static int touches_known(const split *t, const merged *m) {
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
-  return cu_touches(t->w->p, in, 1, m->seen) + (m->whole >= 0) + (m->to >= 0);
+  return cu_touches(t->w->p, in, 1, m->visible) + (m->whole >= 0) + (m->result >= 0);
 }
 
 /* If the next kernel only copies the only result to its destination: the merge writes there, and
  * the kernel is dropped. */
-static void take_save(split *t) {
-  merged *m = &t->of[0];
+static void replace_save(split *t) {
+  merged *m = &t->results[0];
   const ir_stmt *s = next_kernel(t);
-  if (!s || s->kind != IR_SAVE || m->to >= 0 || s->save.from != m->seen ||
-      touches_known(t, m) + 1 != cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, m->seen))
+  if (!s || s->kind != IR_SAVE || m->result >= 0 || s->save.from != m->visible ||
+      touches_known(t, m) + 1 != cu_touches(t->w->p, t->w->p->body.s, t->w->p->body.n, m->visible))
     return;
-  m->to = s->save.to;
-  t->taken++;
+  m->result = s->save.to;
+  t->replaced++;
 }
 
-static void take_behind(split *t) {
+static void replace_after(split *t) {
   if (t->n != 1) return;
-  take_divide(t);
-  take_save(t);
+  replace_divide(t);
+  replace_save(t);
 }
 
 /* How many statements at or below the list compute, correct or divide the op's output. */
-static int makers(ir_stmt *const *s, int n, int op) {
+static int count_makers(ir_stmt *const *s, int n, int op) {
   int found = 0;
   for (int i = 0; i < n; i++) {
     const bool names = s[i]->kind == IR_SAVE || s[i]->kind == IR_MERGE;
     found += (ir_facts_of(s[i])->points && !names && s[i]->op == op) +
-             makers(s[i]->body.s, s[i]->body.n, op);
+             count_makers(s[i]->body.s, s[i]->body.n, op);
   }
   return found;
 }
@@ -290,8 +295,8 @@ static bool are_made_here(const split *t) {
   ir_stmt *const in[] = {(ir_stmt *)t->loop};
   bool ok = true;
   for (int i = 0; i < t->n; i++) {
-    const merged *m = &t->of[i];
-    ok &= makers(in, 1, m->op) + (m->whole >= 0) == makers(all->s, all->n, m->op);
+    const merged *m = &t->results[i];
+    ok &= count_makers(in, 1, m->op) + (m->whole >= 0) == count_makers(all->s, all->n, m->op);
   }
   return ok;
 }
@@ -300,8 +305,8 @@ static bool are_made_here(const split *t) {
 static bool is_exact(const split *t) {
   bool ok = true;
   for (int i = 0; i < t->n; i++) {
-    ok &= !t->of[i].corrected || t->of[t->maximum].to < 0;
-    ok &= t->of[i].by < 0 || t->of[t->of[i].by].to < 0;
+    ok &= !t->results[i].corrected || t->results[t->maximum].result < 0;
+    ok &= t->results[i].divisor < 0 || t->results[t->results[i].divisor].result < 0;
   }
   return ok;
 }
@@ -336,22 +341,22 @@ static void open_buffers(split *t, int part) {
   const ir_program *p = t->w->p;
   cu_grow(t->w, 3 * t->n);
   for (int i = 0; i < t->n && !lower_failed(t->w); i++) {
-    merged *m = &t->of[i];
-    const bool saved = m->to >= 0;
-    const bool shown = p->buffers[m->seen].role == IR_ARGUMENT ||
-                       touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->seen);
+    merged *m = &t->results[i];
+    const bool saved = m->result >= 0;
+    const bool shown = p->buffers[m->visible].role == IR_ARGUMENT ||
+                       touches_known(t, m) != cu_touches(p, p->body.s, p->body.n, m->visible);
     m->parts = open_buffer(t, m, "parts", t->loop->loop.trip, part);
     if (shown) m->sums = open_buffer(t, m, "part", 0, -1);
-    if (!saved) m->to = shown ? m->seen : open_buffer(t, m, "all", 1, -1);
+    if (!saved) m->result = shown ? m->visible : open_buffer(t, m, "all", 1, -1);
   }
   for (int i = 0; i < t->n && !lower_failed(t->w); i++)
-    t->w->p->buffer_of[op_at(t, t->of[i].op)->out] = t->of[i].sums;
+    t->w->p->buffer_of[op_at(t, t->results[i].op)->out] = t->results[i].sums;
 }
 
 /* The block's own buffer, in place of one visible outside in which it was summed. */
-static int own(const split *t, int buffer) {
+static int own_buffer(const split *t, int buffer) {
   const int at = find_buffer(t, buffer);
-  return at < 0 ? buffer : t->of[at].sums;
+  return at < 0 ? buffer : t->results[at].sums;
 }
 
 /* Adds the steps of loops inside the part on which the atom depends. */
@@ -374,12 +379,12 @@ static void part_nest(split *t, const ir_stmt *s) {
   const tf_op *op = op_at(t, s->op);
   int *from = TF_ARRAY(t->w->p->arena, int, (size_t)op->n_reads + 1);
   ir_atom *fresh = TF_ARRAY(t->w->p->arena, ir_atom, (size_t)t->w->p->n_vars + 1);
-  ir_stmt *new = cu_again(t->w, s, NULL);
+  ir_stmt *new = cu_copy_with_ranges(t->w, s, NULL);
   if (lower_failed(t->w)) return;
   for (int i = 0; i < op->n_reads; i++)
-    from[i] = own(t, s->nest.from[i]);
+    from[i] = own_buffer(t, s->nest.from[i]);
   new->nest.from = from;
-  if (!is_parted(t, s)) return;
+  if (!sums_a_part(t, s)) return;
   new->nest.part = true;
   new->nest.resets = fresh;
   new->nest.n_resets = 0;
@@ -394,10 +399,10 @@ static void part_correct(split *t, const ir_stmt *s) {
   const int n = step ? steps_of(t, s->correct.resets, step, 0) : 0;
   for (int i = 0; i < n; i++)
     any = lower_sum(t->w, "step", any, 1, step[i]);
-  ir_stmt *new = n ? cu_again(t->w, s, NULL) : NULL;
+  ir_stmt *new = n ? cu_copy_with_ranges(t->w, s, NULL) : NULL;
   if (!new) return;
   new->correct.resets = any;
-  new->correct.after = own(t, s->correct.after);
+  new->correct.after = own_buffer(t, s->correct.after);
 }
 
 static void part_body(split *t, const ir_body *b) {
@@ -408,9 +413,9 @@ static void part_body(split *t, const ir_body *b) {
     } else if (s->kind == IR_CORRECT) {
       part_correct(t, s);
     } else if (s->kind != IR_DIVIDE) { /* divisions wait until the parts are combined */
-      ir_stmt *new = cu_again(t->w, s, NULL);
+      ir_stmt *new = cu_copy_with_ranges(t->w, s, NULL);
       if (!new) return;
-      if (s->kind == IR_SAVE) new->save.from = own(t, s->save.from);
+      if (s->kind == IR_SAVE) new->save.from = own_buffer(t, s->save.from);
       if (s->kind != IR_FOR) continue;
       new->body = (ir_body){0, NULL};
       const lower_mark mark = lower_open(t->w, &new->body);
@@ -422,7 +427,7 @@ static void part_body(split *t, const ir_body *b) {
 
 static void keep_lets(split *t, int from, int to) {
   for (int i = from; i < to; i++)
-    if (t->block->body.s[i]->kind == IR_LET) cu_again(t->w, t->block->body.s[i], NULL);
+    if (t->block->body.s[i]->kind == IR_LET) cu_copy_with_ranges(t->w, t->block->body.s[i], NULL);
 }
 
 /* Loops over blocks and, innermost, over parts of them. */
@@ -434,16 +439,16 @@ static void put_parts(split *t, int part) {
       cu_open_for(w, IR_BLOCK, t->block->loop.dim, t->block->loop.trip * parts, &mark);
   cu_set_var(w, t->block->loop.var, lower_divmod(w, "block", IR_DIV, all, parts));
   cu_set_var(w, part, lower_divmod(w, "block", IR_MOD, all, parts));
-  keep_lets(t, 0, t->at);
+  keep_lets(t, 0, t->index);
   cu_set_var(w, t->loop->loop.var, (ir_atom){part, 0});
   part_body(t, &t->loop->body);
-  keep_lets(t, t->at + 1, t->block->body.n);
+  keep_lets(t, t->index + 1, t->block->body.n);
   for (int i = 0; i < t->n && !lower_failed(w); i++) {
     ir_stmt *s = lower_add(w, IR_SAVE);
     if (!s) return;
-    s->op = t->of[i].op;
-    s->range = (ir_range *)t->of[i].range;
-    s->save.from = t->of[i].sums, s->save.to = t->of[i].parts;
+    s->op = t->results[i].op;
+    s->range = (ir_range *)t->results[i].range;
+    s->save.from = t->results[i].sums, s->save.to = t->results[i].parts;
   }
   lower_close(w, mark);
 }
@@ -472,11 +477,11 @@ static void name_lets(split *t, int *name) {
 
 static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *r) {
   ir_stmt s = {.kind = IR_MERGE, .op = m->op, .range = (ir_range *)r};
-  s.merge.from = m->parts, s.merge.to = m->to;
+  s.merge.from = m->parts, s.merge.to = m->result;
   s.merge.part = part, s.merge.parts = t->loop->loop.trip;
-  s.merge.before = m->corrected ? t->of[t->maximum].parts : -1;
-  s.merge.after = m->corrected ? t->of[t->maximum].to : -1;
-  s.merge.by = m->by >= 0 ? t->of[m->by].to : m->whole;
+  s.merge.before = m->corrected ? t->results[t->maximum].parts : -1;
+  s.merge.after = m->corrected ? t->results[t->maximum].result : -1;
+  s.merge.by = m->divisor >= 0 ? t->results[m->divisor].result : m->whole;
   s.merge.rate = m->rate;
   return s;
 }
@@ -491,12 +496,12 @@ static void merge_box(split *t, const merged *m, int part, const int *name) {
     r[k].lo = renamed(r[k].lo, name), r[k].hi = renamed(r[k].hi, name);
   }
   const ir_stmt s = merge(t, m, part, r);
-  cu_again(t->w, &s, NULL);
+  cu_copy_with_ranges(t->w, &s, NULL);
 }
 
 /* Merges all of the only result, in as many blocks as it has pieces. */
 static void merge_all(split *t, int part) {
-  const tf_op *op = op_at(t, t->of[0].op);
+  const tf_op *op = op_at(t, t->results[0].op);
   ir_range *r = TF_ARRAY(t->w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
   for (int k = 0; k < op->n_out_dims && r; k++) {
     const int64_t extent = t->w->plan->wl->dims[op->dims[k]].extent;
@@ -507,12 +512,12 @@ static void merge_all(split *t, int part) {
                       .exact = true};
   }
   if (!r) return;
-  const ir_stmt s = merge(t, &t->of[0], part, r);
+  const ir_stmt s = merge(t, &t->results[0], part, r);
   cu_spread_points(t->w, &s, NULL);
 }
 
 /* Merges the maximum first, then sums, then quotients. */
-static void put_together(split *t, int part) {
+static void merge_results(split *t, int part) {
   lowering *w = t->w;
   lower_mark mark;
   if (t->n == 1) {
@@ -528,8 +533,8 @@ static void put_together(split *t, int part) {
   name_lets(t, name);
   for (int turn = 0; turn < 3; turn++)
     for (int i = 0; i < t->n && !lower_failed(w); i++)
-      if (turn == (i == t->maximum ? 0 : t->of[i].by < 0 ? 1 : 2))
-        merge_box(t, &t->of[i], part, name);
+      if (turn == (i == t->maximum ? 0 : t->results[i].divisor < 0 ? 1 : 2))
+        merge_box(t, &t->results[i], part, name);
   lower_close(w, mark);
 }
 
@@ -562,7 +567,7 @@ static bool is_asked(const lowering *w, const ir_stmt *s) {
  * blocks share them, too: then there may be more blocks than multiprocessors. */
 static bool is_of_one_warp(const split *t) {
   if (t->maximum < 0) return false;
-  const merged *top = &t->of[t->maximum];
+  const merged *top = &t->results[t->maximum];
   int64_t rows = 1;
   for (int k = 0; k < op_at(t, top->op)->n_out_dims && rows <= CU_FRAGMENT_SIDE; k++)
     rows *= top->range[k].most;
@@ -574,11 +579,11 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   const size_t vars = (size_t)w->p->n_vars + 1;
   const tf_memory *home = &w->plan->arch->memories[cu_home(w->plan->arch)];
   *t = (split){
-      .w = w, .block = block, .behind = &b->s[i] + 1, .n_behind = b->n - i - 1, .maximum = -1};
-  while (t->at < block->body.n && block->body.s[t->at]->kind == IR_LET)
-    t->at++;
-  if (t->at == block->body.n) return false;
-  t->loop = block->body.s[t->at];
+      .w = w, .block = block, .after = &b->s[i] + 1, .n_after = b->n - i - 1, .maximum = -1};
+  while (t->index < block->body.n && block->body.s[t->index]->kind == IR_LET)
+    t->index++;
+  if (t->index == block->body.n) return false;
+  t->loop = block->body.s[t->index];
   if (t->loop->kind != IR_FOR || !is_asked(w, t->loop) || w->mask.scope >= 0) return false;
   t->let = TF_ARRAY(w->p->arena, const ir_stmt *, vars);
   t->steps = TF_ARRAY(w->p->arena, bool, vars);
@@ -587,10 +592,10 @@ static bool find_split(lowering *w, const ir_body *b, int i, split *t) {
   if (lower_failed(w)) return false;
   t->moves[t->loop->loop.var] = t->inside[t->loop->loop.var] = true;
   if (!find_vars(t, &t->loop->body) || !find_merged(t, &t->loop->body) || !t->n ||
-      !may_all(t, &t->loop->body) || !find_saves(t) || !is_exact(t) ||
+      !may_split_all(t, &t->loop->body) || !find_saves(t) || !is_exact(t) ||
       !(block->loop.trip < home->mesh[0] * home->mesh[1] || is_of_one_warp(t)))
     return false;
-  take_behind(t);
+  replace_after(t);
   return are_made_here(t);
 }
 
@@ -602,14 +607,14 @@ void lower_cuda_split(lowering *w) {
   for (int i = 0; i < b->n && !lower_failed(w); i++) {
     split t;
     if (b->s[i]->kind != IR_FOR || !find_split(w, b, i, &t)) {
-      if (!lower_failed(w)) cu_again(w, b->s[i], NULL);
+      if (!lower_failed(w)) cu_copy_with_ranges(w, b->s[i], NULL);
       continue;
     }
     const int part = lower_var(w, "part_");
-    i += t.taken;
+    i += t.replaced;
     open_buffers(&t, part);
     if (!lower_failed(w)) put_parts(&t, part);
-    if (!lower_failed(w)) put_together(&t, part);
+    if (!lower_failed(w)) merge_results(&t, part);
   }
   lower_close(w, mark);
   if (!lower_failed(w)) *b = new;

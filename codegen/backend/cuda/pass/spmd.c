@@ -115,13 +115,13 @@ static const tf_ref *ref_of(const spmd *p, const cu_work *t, int i) {
 static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   const cu_region *g = p->g;
   const tf_op *op = op_of(p, t->s);
-  if (dim == op->dims[t->roles.k]) return cu_sums_up(p->w->p, t->step);
+  if (dim == op->dims[t->roles.k]) return cu_padded_sum(p->w->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }
 
 /* Extends the box by the stack's rows (or columns). */
-static void spread(const ir_buffer *b, const ir_stack *t) {
+static void extend_by_stack(const ir_buffer *b, const ir_stack *t) {
   for (int j = 0; t && j < t->n; j++)
     b->extent[t->at[j]] += (t->length[j] - 1) * (t->step[j] < 0 ? -t->step[j] : t->step[j]);
 }
@@ -153,7 +153,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   b->words = 1;
   for (int r = 0; r < b->rank; r++)
     b->extent[r] = 1;
-  spread(b, layout.stack), spread(b, layout.across);
+  extend_by_stack(b, layout.stack), extend_by_stack(b, layout.across);
   for (int r = 0; r < b->rank; r++) {
     const bool is = (!layout.stack && r == layout.rows) || (!layout.across && r == layout.columns);
     const int64_t panel = p->g->groups && r == layout.columns ? CU_PANEL / ir_bytes(b->type) : 1;
@@ -182,7 +182,7 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   if (!s) return;
   s->range = box;
   s->copy.to = t->side[i].buffer;
-  s->copy.from = cu_from(w->p, t->s, i ? t->roles.b : t->roles.a);
+  s->copy.from = cu_source_of(w->p, t->s, i ? t->roles.b : t->roles.a);
   s->copy.slot = t->side[i].lasting ? ir_number(0) : at->slot;
   s->copy.queue = p->g->groups ? CU_BOXES : CU_PIECES;
   s->copy.parts = p->g->warps;
@@ -247,7 +247,7 @@ static void set_keys(const spmd *p) {
   int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 2);
   if (lower_failed(w)) return;
   arg[0] = cu_keys_of(p->g)->lo, arg[1] = p->warp;
-  coef[0] = 1, coef[1] = p->g->each;
+  coef[0] = 1, coef[1] = p->g->keys_each;
   s->let.var = p->keys.lo.var;
   s->let.expr = (ir_expr){IR_SUM, 2, arg, coef};
 }
@@ -303,13 +303,13 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
     if (cu_has_own_tile(t, i)) set_tile(p, t, i, at);
   }
   const lower_mark all = open_rows(p);
-  ir_stmt *s = cu_again(w, t->s, r);
+  ir_stmt *s = cu_copy_with_ranges(w, t->s, r);
   cu_note *note = s ? cu_edit(w->p, s) : NULL;
   if (note) {
     s->nest.from = from;
     s->stack = warp_stack(p, s);
     note->fragments = roles;
-    cu_set_fresh(w, t->s, s, at->step);
+    cu_set_resets(w, t->s, s, at->step);
   }
   lower_close(w, all);
 }
@@ -333,7 +333,7 @@ static void copy_pieces(const spmd *p, const cu_work *t, int n, const piece *at,
 }
 
 /* Piece after piece, with `slots` - 1 in flight; n products beside each other use each. */
-static void in_pieces(const spmd *p, const cu_work *t, int n) {
+static void multiply_pieces(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
   const bool moving = has_moving(t);
@@ -375,7 +375,7 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
     if (in != t->steps) digit = lower_divmod(w, "step", IR_MOD, digit, in->loop.trip);
     cu_set_var(w, in->loop.var, digit);
     for (int i = 0; i < in->body.n; i++)
-      if (in->body.s[i]->kind == IR_LET) cu_again(w, in->body.s[i], NULL);
+      if (in->body.s[i]->kind == IR_LET) cu_copy_with_ranges(w, in->body.s[i], NULL);
   }
   piece now = {.k = t->s->range[t->roles.k],
                .step = step,
@@ -389,7 +389,7 @@ static piece set_steps(const spmd *p, const cu_work *t, ir_atom step, int64_t tr
 }
 
 /* Steps of a sum and their pieces in one loop, with `slots` - 1 in flight throughout. */
-static void in_steps(spmd *p, const cu_work *t) {
+static void multiply_steps(spmd *p, const cu_work *t) {
   lowering *w = p->w;
   const spmd outside = *p;
   ir_body values = {0, NULL};
@@ -411,7 +411,7 @@ static void in_steps(spmd *p, const cu_work *t) {
     copy_all(p, t, &(piece){.k = now.k, .slot = at}, &at, NULL);
   }
   around.body = values;
-  ir_stmt *again = cu_again(w, &around, NULL);
+  ir_stmt *again = cu_copy_with_ranges(w, &around, NULL);
   if (lower_failed(w)) return;
   mark = lower_open(w, &again->body);
   wait(w, t->slots - 2);
@@ -424,10 +424,10 @@ static void in_steps(spmd *p, const cu_work *t) {
 
 /* All of the sum at once; in a loop the next step's tiles are copied meanwhile, after those of the
  * loop's other products. */
-static void at_once(const spmd *p, const cu_work *t, int in_loop) {
+static void multiply_whole(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
   piece now = {.k = t->s->range[t->roles.k], .step = ir_number(0), .slot = ir_number(0)};
-  if (t->next && p->loop) {
+  if (t->prefetches && p->loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
     wait(w, in_loop * (t->slots - 1) - 1);
     const piece then = {.k = now.k, .slot = lower_divmod(w, "into", IR_MOD, next, t->slots)};
@@ -439,13 +439,13 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
     wait(w, 0);
   }
   multiply(p, t, &now);
-  if (!t->next && has_moving(t) && p->loop) barrier(w);
+  if (!t->prefetches && has_moving(t) && p->loop) barrier(w);
 }
 
 /* A product from a ring: its tiles are copied, waited for, multiplied, and released. The program
  * states this in sequence; the printer lets one warp copy as far ahead as there are stages, and
  * others do the rest. n products beside each other use each tile. */
-static void in_ring(const spmd *p, const cu_work *t, int n) {
+static void multiply_from_ring(const spmd *p, const cu_work *t, int n) {
   lowering *w = p->w;
   const lower_mark outside = {w->into, w->n_lets};
   const ir_range *k = &t->s->range[t->roles.k];
@@ -479,7 +479,7 @@ static cu_work *work_of(const spmd *p, const ir_stmt *s) {
 static int count_next(const spmd *p, const ir_stmt *loop) {
   int n = 0;
   for (int i = 0; i < p->g->n_work; i++)
-    n += p->g->work[i].loop == loop && p->g->work[i].next;
+    n += p->g->work[i].loop == loop && p->g->work[i].prefetches;
   return n;
 }
 
@@ -488,7 +488,7 @@ static int count_next(const spmd *p, const ir_stmt *loop) {
 static int steps_ahead(const spmd *p, const ir_stmt *loop) {
   int ahead = 0;
   for (int i = 0; i < p->g->n_work; i++)
-    if (p->g->work[i].loop == loop && p->g->work[i].next) ahead = p->g->work[i].slots - 1;
+    if (p->g->work[i].loop == loop && p->g->work[i].prefetches) ahead = p->g->work[i].slots - 1;
   return ahead;
 }
 
@@ -497,7 +497,7 @@ static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
   const ir_range some = {.lo = at, .hi = p->ends.end, .most = loop->loop.trip};
   for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {
     const cu_work *t = &p->g->work[i];
-    if (t->loop != loop || !t->next) continue;
+    if (t->loop != loop || !t->prefetches) continue;
     const piece first = {.k = t->s->range[t->roles.k],
                          .slot = lower_divmod(p->w, "into", IR_MOD, at, t->slots)};
     copy_all(p, t, &first, &at, p->skips && step ? &some : NULL);
@@ -515,13 +515,13 @@ static void loop(spmd *p, ir_stmt *s) {
   if (p->skips) cu_skip_begin(w, s, &p->ends);
   for (int step = 0; step < ahead; step++)
     first_tiles(p, s, step);
-  ir_stmt *again = cu_again(w, s, NULL);
+  ir_stmt *again = cu_copy_with_ranges(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};
   lower_open(w, &again->body);
   int lets = 0;
   while (lets < s->body.n && s->body.s[lets]->kind == IR_LET)
-    cu_again(w, s->body.s[lets++], NULL);
+    cu_copy_with_ranges(w, s->body.s[lets++], NULL);
   if (p->skips) cu_skip_step(p->g, w, s, &p->ends);
   if (p->g->keys == s) set_keys(p);
   statements(p, s->body.s + lets, s->body.n - lets);
@@ -533,11 +533,11 @@ static void loop(spmd *p, ir_stmt *s) {
 
 static void points(const spmd *p, const ir_stmt *s) {
   const lower_mark all = open_rows(p);
-  ir_stmt *again = cu_again(p->w, s, warp_ranges(p, s));
+  ir_stmt *again = cu_copy_with_ranges(p->w, s, warp_ranges(p, s));
   if (again) again->stack = warp_stack(p, again);
   if (again && s->kind == IR_SAVE && p->g->groups) {
     cu_note *note = cu_edit(p->w->p, again);
-    if (note) note->boxed = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
+    if (note) note->by_boxes = cu_leaves_by_boxes(p->g, p->outside, s), note->row = p->g->m.lo;
   }
   lower_close(p->w, all);
 }
@@ -553,7 +553,7 @@ static const cu_work *stepped_by(const spmd *p, const ir_stmt *loop) {
 /* How many products stand beside each other from this one on. */
 static int count_beside(const spmd *p, const cu_work *t) {
   int n = 1;
-  while (t + n < p->g->work + p->g->n_work && t[n].beside)
+  while (t + n < p->g->work + p->g->n_work && t[n].shares_rows)
     n++;
   return n;
 }
@@ -563,19 +563,19 @@ static void statements(spmd *p, ir_stmt *const *s, int n) {
     const cu_work *t = work_of(p, s[i]), *steps = s[i]->kind == IR_FOR ? stepped_by(p, s[i]) : NULL;
     const int beside = t ? count_beside(p, t) : 1;
     if (steps)
-      in_steps(p, steps);
+      multiply_steps(p, steps);
     else if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
     else if (t && p->g->groups)
-      in_ring(p, t, beside), i += beside - 1;
+      multiply_from_ring(p, t, beside), i += beside - 1;
     else if (t && t->trip > 1)
-      in_pieces(p, t, beside), i += beside - 1;
+      multiply_pieces(p, t, beside), i += beside - 1;
     else if (t)
-      at_once(p, t, count_next(p, p->loop));
+      multiply_whole(p, t, count_next(p, p->loop));
     else if (ir_facts_of(s[i])->points)
       points(p, s[i]);
     else
-      cu_again(p->w, s[i], NULL);
+      cu_copy_with_ranges(p->w, s[i], NULL);
   }
 }
 
@@ -583,7 +583,7 @@ static void statements(spmd *p, ir_stmt *const *s, int n) {
 static void set_fragments(const spmd *p) {
   for (int i = 0; i < p->g->n_buffers; i++) {
     ir_buffer *b = &p->w->p->buffers[i];
-    if (!p->g->own[i]) continue;
+    if (!p->g->is_fragment[i]) continue;
     b->space = CU_FRAGMENT;
     cu_layout layout = *cu_layout_of(b);
     const int rows = layout.rows, columns = layout.columns;
@@ -595,7 +595,7 @@ static void set_fragments(const spmd *p) {
     if (columns >= 0 && p->g->dim_n >= 0)
       b->base[columns] = p->n.lo, b->extent[columns] = p->g->columns;
     if (p->g->keys && columns >= 0 && ir_same(b->base[columns], cu_keys_of(p->g)->lo))
-      b->base[columns] = p->keys.lo, b->extent[columns] = p->g->each;
+      b->base[columns] = p->keys.lo, b->extent[columns] = p->g->keys_each;
     if (columns >= 0) b->extent[columns] = cu_sides_up(b->extent[columns]);
     b->words = 1;
     for (int r = 0; r < b->rank; r++)
@@ -604,7 +604,7 @@ static void set_fragments(const spmd *p) {
 }
 
 /* Lasting tiles are in the first group. */
-static void lasting(const spmd *p) {
+static void copy_lasting_tiles(const spmd *p) {
   ir_stmt *last = NULL;
   for (int i = 0; i < p->g->n_work && !lower_failed(p->w); i++) {
     const int before = p->w->into->n;
@@ -629,8 +629,8 @@ void cu_region_make(lowering *w, cu_region *g) {
   if (g->keys) {
     const ir_atom first = {lower_var(w, "keys_"), 0};
     p.keys = (ir_range){.lo = first,
-                        .hi = {first.var, g->each},
-                        .most = g->each,
+                        .hi = {first.var, g->keys_each},
+                        .most = g->keys_each,
                         .never_empty = true,
                         .exact = true};
     share_parts(&p);
@@ -644,7 +644,7 @@ void cu_region_make(lowering *w, cu_region *g) {
     for (int k = 0; k < 2; k++)
       if (g->work[i].side[k].tile) open_tile(&p, &g->work[i], k, &g->work[i].side[k]);
   if (!lower_failed(w)) set_fragments(&p);
-  if (!lower_failed(w)) lasting(&p);
+  if (!lower_failed(w)) copy_lasting_tiles(&p);
   if (!lower_failed(w))
     for (int i = 0; i < g->n_work; i++)
       for (int k = 0; k < 2; k++)

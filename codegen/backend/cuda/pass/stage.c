@@ -50,7 +50,7 @@ static bool has_boxes(const lowering *w, const plan *t, int i) {
 }
 
 /* Whether the nest reads each element often enough for staging to pay. */
-static bool is_worth(const lowering *w, const plan *t, int i) {
+static bool is_reused(const lowering *w, const plan *t, int i) {
   int64_t points = t->step;
   for (int k = 0; k < t->op->n_dims; k++)
     if (k != t->k) points *= t->s->range[k].most;
@@ -78,7 +78,7 @@ static plan plan_of(const lowering *w, const ir_stmt *s) {
   if (t.k < 0) return t;
   for (t.step = LONGEST; t.step >= SHORTEST && !t.n; t.step /= 2) {
     for (int i = 0; i < t.op->n_reads; i++)
-      if (has_boxes(w, &t, i) && is_worth(w, &t, i)) t.read[t.n++] = i;
+      if (has_boxes(w, &t, i) && is_reused(w, &t, i)) t.read[t.n++] = i;
     if (!has_room(w, &t)) t.n = 0;
   }
   t.step = 2 * t.step < s->range[t.k].most ? 2 * t.step : s->range[t.k].most;
@@ -152,16 +152,16 @@ static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
       b->words *= b->extent[d] = box.most;
     }
   }
-  ir_stmt *s = cu_again(w, t->s, r);
+  ir_stmt *s = cu_copy_with_ranges(w, t->s, r);
   if (!s) return;
   s->nest.from = from;
-  cu_set_fresh(w, t->s, s, step);
+  cu_set_resets(w, t->s, s, step);
 }
 
 static void stage_nest(lowering *w, const ir_stmt *s) {
   plan t = plan_of(w, s);
   if (!t.n) {
-    cu_again(w, s, NULL);
+    cu_copy_with_ranges(w, s, NULL);
     return;
   }
   const lower_mark outside = {w->into, w->n_lets};

@@ -8,21 +8,21 @@
  * most; steps of a loop that are present at once, if they take few bytes. */
 enum { MOST_WHOLE = 512, MOST_STAGES = 4, AHEAD = 3 };
 
-static const tf_multiprocessor *here(const cu_region *g) {
+static const tf_multiprocessor *multiprocessor_of(const cu_region *g) {
   return &g->p->tree->arch->multiprocessor;
 }
 
 /* Bytes along k that are multiplied at a time, of longer sums: a row of banks, so that a column of
  * pieces in eight rows has no bank conflicts; at least a piece. */
 static int64_t step_bytes(const cu_region *g) {
-  return here(g)->banks < 16 ? 16 : (int64_t)here(g)->banks / 16 * 16;
+  return multiprocessor_of(g)->banks < 16 ? 16 : (int64_t)multiprocessor_of(g)->banks / 16 * 16;
 }
 
 /* Bytes of tiles of a block, limited by a block's memory and by its share of the
  * multiprocessor's. */
 static int64_t most_bytes(const cu_region *g) {
   const tf_memory *home = &g->p->tree->arch->memories[cu_home(g->p->tree->arch)];
-  const double own = here(g)->memory - here(g)->reserve,
+  const double own = multiprocessor_of(g)->memory - multiprocessor_of(g)->reserve,
                given = (double)home->capacity_words * home->word_bits / 8;
   const int64_t other = CU_WMMA_ROOM; /* other uses of a block's shared memory */
   return (int64_t)(given > 0 && given < own ? given : own) - other;
@@ -30,7 +30,7 @@ static int64_t most_bytes(const cu_region *g) {
 
 /* Bytes of tiles with which two blocks fit on a multiprocessor. */
 static int64_t few_bytes(const cu_region *g) {
-  return (int64_t)(here(g)->memory / 2 - here(g)->reserve);
+  return (int64_t)(multiprocessor_of(g)->memory / 2 - multiprocessor_of(g)->reserve);
 }
 
 static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
@@ -39,7 +39,7 @@ static const tf_op *op_of_work(const cu_region *g, const cu_work *t) {
 
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of_work(g, t);
-  if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
+  if (dim == op->dims[t->roles.k]) return cu_padded_sum(g->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
   if (dim == op->dims[t->roles.n])
     return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
@@ -53,7 +53,7 @@ static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index 
   const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
   for (int j = 0; j < ix->n_terms; j++)
     *other &= ix->terms[j].dim != x && ix->terms[j].dim != k && ix->terms[j].coef > 0;
-  const int dim = cu_alone(ix);
+  const int dim = cu_single_dim(ix);
   return dim >= 0 && (dim == x || dim == k);
 }
 
@@ -74,7 +74,7 @@ bool cu_find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side)
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
   side->rows = -1;
-  const int from = cu_from(g->p, t->s, i ? t->roles.b : t->roles.a);
+  const int from = cu_source_of(g->p, t->s, i ? t->roles.b : t->roles.a);
   if (!is_outside(g, from) || z->rank < 2) return false;
   for (int r = 0; r < z->rank; r++) {
     bool other = true;
@@ -113,11 +113,11 @@ bool cu_find_stack(const cu_region *g, const cu_work *t, cu_operand *side) {
   int at[IR_MOST_STACKED], n = 0;
   int64_t step[IR_MOST_STACKED];
   side->columns = -1;
-  if (!is_outside(g, cu_from(g->p, t->s, t->roles.a))) return false;
+  if (!is_outside(g, cu_source_of(g->p, t->s, t->roles.a))) return false;
   for (int r = 0; r < z->rank; r++) {
     int dim = -1;
     int64_t by = 1;
-    if (cu_alone(&ref->index[r]) == op->dims[t->roles.k] && side->columns < 0 && !z->pad[r]) {
+    if (cu_single_dim(&ref->index[r]) == op->dims[t->roles.k] && side->columns < 0 && !z->pad[r]) {
       side->columns = r;
       continue;
     }
@@ -166,7 +166,7 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
   const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
   int dim[IR_MOST_STACKED], n = 0;
   ir_range range[IR_MOST_STACKED];
-  if (!is_outside(g, cu_from(g->p, t->s, i ? t->roles.b : t->roles.a))) return false;
+  if (!is_outside(g, cu_source_of(g->p, t->s, i ? t->roles.b : t->roles.a))) return false;
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     if (t->s->range[k].most == 1) continue;
     if (n == IR_MOST_STACKED) return false;
@@ -177,7 +177,7 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
                      : stack_over(g, op, ref, g->n_stack, g->stack_dim, g->stack);
   if (!rows || !sum) return false;
   rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
-  sum->count = cu_sums_up(g->p, ir_stack_rows(sum));
+  sum->count = cu_padded_sum(g->p, ir_stack_rows(sum));
   side->stack = rows, side->across = sum;
   side->rows = rows->at[rows->n - 1], side->columns = sum->at[sum->n - 1];
   return true;
@@ -190,9 +190,9 @@ static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side)
   const tf_ref *ref = &op->reads[t->roles.b];
   const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
   side->rows = side->columns = -1;
-  if (!g->stacked || !is_outside(g, cu_from(g->p, t->s, t->roles.b))) return false;
+  if (!g->stacked || !is_outside(g, cu_source_of(g->p, t->s, t->roles.b))) return false;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
-    const int dim = cu_alone(&ref->index[r]);
+    const int dim = cu_single_dim(&ref->index[r]);
     for (int j = 0; j < ref->index[r].n_terms; j++)
       if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k))
         return false;
@@ -267,12 +267,13 @@ static int64_t pieces_of(const cu_work *t) {
 static int stages_of(const cu_region *g, const cu_work *t) {
   const double m = (double)(g->rows * g->warps_m),
                n = (double)length_of(g, t, op_of_work(g, t)->dims[t->roles.n]);
-  const double k = (double)cu_sums_up(g->p, t->step),
-               multiplied = m * n * k / (cu_rate(g->p) * here(g)->share);
+  const double k = (double)cu_padded_sum(g->p, t->step),
+               multiplied = m * n * k / (cu_rate(g->p) * multiprocessor_of(g)->share);
   double bytes = 0;
   for (int i = 0; i < 2; i++)
     bytes += t->side[i].tile && !t->side[i].lasting ? (double)t->side[i].bytes : 0;
-  const double others = (here(g)->latency + bytes / here(g)->l2) / multiplied;
+  const double others =
+      (multiprocessor_of(g)->latency + bytes / multiprocessor_of(g)->l2) / multiplied;
   const int64_t pieces = pieces_of(t), most = pieces < MOST_STAGES ? pieces : MOST_STAGES;
   const int64_t n_stages = others < MOST_STAGES ? 1 + (int64_t)ceil(others) : MOST_STAGES;
   return (int)(n_stages < most ? n_stages : most);
@@ -281,11 +282,11 @@ static int stages_of(const cu_region *g, const cu_work *t) {
 /* False: the operand has stacked rows, but no tile. */
 static bool plan_one(const cu_region *g, cu_work *t) {
   const int64_t k = t->s->range[t->roles.k].most;
-  const int a = cu_from(g->p, t->s, t->roles.a);
+  const int a = cu_source_of(g->p, t->s, t->roles.a);
   const cu_mma *mma = cu_mma_for(g->p, op_of_work(g, t));
   const int bytes = ir_bytes(mma->kernel.a);
-  t->steps = g->own[a] ? NULL : steps_of(g, t);
-  const bool whole = g->own[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
+  t->steps = g->is_fragment[a] ? NULL : steps_of(g, t);
+  const bool whole = g->is_fragment[a] || cu_is_across(g, t) || k <= step_bytes(g) / bytes ||
                      (t->loop && !t->steps && k <= MOST_WHOLE / bytes);
   t->step = whole ? k : step_bytes(g) / bytes;
   t->trip = (k + t->step - 1) / t->step;
@@ -294,18 +295,18 @@ static bool plan_one(const cu_region *g, cu_work *t) {
     cu_operand *side = &t->side[i];
     const bool stacked = i == 0 && g->stacked;
     side->tile = cu_is_across(g, t) ? find_across(g, t, i, side)
-                 : stacked          ? !g->own[a] && cu_find_stack(g, t, side)
+                 : stacked          ? !g->is_fragment[a] && cu_find_stack(g, t, side)
                            : cu_find_tile(g, t, i, side) || (i && find_columns(g, t, side));
     if (mma != cu_mma_of(g->p) && side->across)
       side->tile = false; /* only whole pieces are widened */
-    if ((stacked || cu_is_across(g, t)) && !side->tile && !g->own[a]) return false;
+    if ((stacked || cu_is_across(g, t)) && !side->tile && !g->is_fragment[a]) return false;
     if (!side->tile) continue;
     side->lasting = cu_is_lasting(g, t, i);
     moves |= !side->lasting;
     find_bytes(g, t, i, side);
   }
-  t->next = t->loop && !t->steps && t->trip == 1 && moves;
-  t->slots = t->next ? 2 : stages_of(g, t);
+  t->prefetches = t->loop && !t->steps && t->trip == 1 && moves;
+  t->slots = t->prefetches ? 2 : stages_of(g, t);
   return true;
 }
 
@@ -320,32 +321,32 @@ static int64_t bytes_of(const cu_region *g) {
 
 /* Copies one step further ahead in all loops that do, if few bytes are added, so that two blocks
  * still fit on a multiprocessor. */
-static void go_further(cu_region *g) {
+static void prefetch_further(cu_region *g) {
   const cu_region before = *g;
   for (int i = 0; i < g->n_work; i++)
-    if (g->work[i].next && g->work[i].loop->loop.trip >= AHEAD) g->work[i].slots = AHEAD;
+    if (g->work[i].prefetches && g->work[i].loop->loop.trip >= AHEAD) g->work[i].slots = AHEAD;
   if (bytes_of(g) > few_bytes(g)) *g = before;
 }
 
 /* Whether no statement reads another's result. */
-static bool are_apart(const cu_region *g) {
+static bool are_independent(const cu_region *g) {
   bool apart = true;
   for (int i = 0; i < g->n_points && apart; i++) {
     const ir_stmt *s = g->point[i];
     for (int k = 0; s->kind == IR_NEST && k < g->p->tree->workload->ops[s->op].n_reads && apart;
          k++)
-      apart = !g->own[cu_from(g->p, s, k)];
+      apart = !g->is_fragment[cu_source_of(g->p, s, k)];
   }
   return apart;
 }
 
 /* Products beside each other get the same number of stages. */
-static void equalise(cu_region *g) {
+static void equalise_stages(cu_region *g) {
   for (int i = g->n_work - 1; i > 0; i--)
-    if (g->work[i].beside && g->work[i].slots < g->work[i - 1].slots)
+    if (g->work[i].shares_rows && g->work[i].slots < g->work[i - 1].slots)
       g->work[i - 1].slots = g->work[i].slots;
   for (int i = 1; i < g->n_work; i++)
-    if (g->work[i].beside) g->work[i].slots = g->work[i - 1].slots;
+    if (g->work[i].shares_rows) g->work[i].slots = g->work[i - 1].slots;
 }
 
 /* Independent products whose tiles together leave no room for a second block are better run one
@@ -353,14 +354,14 @@ static void equalise(cu_region *g) {
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     if (!plan_one(g, &g->work[i])) return false;
-  cu_set_beside(g), equalise(g);
-  if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_apart(g)) return false;
+  cu_find_adjacent(g), equalise_stages(g);
+  if (g->n_work > 1 && bytes_of(g) > few_bytes(g) && are_independent(g)) return false;
   for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > most_bytes(g); i--) {
     cu_work *t = &g->work[i];
-    if (t->next) t->next = false, t->slots = 1;
+    if (t->prefetches) t->prefetches = false, t->slots = 1;
     if (t->slots > 2) t->slots = 2;
-    equalise(g);
+    equalise_stages(g);
   }
-  go_further(g);
+  prefetch_further(g);
   return bytes_of(g) <= most_bytes(g);
 }

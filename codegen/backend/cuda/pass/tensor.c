@@ -5,27 +5,28 @@
 #include "codegen/backend/cuda/pass/region.h"
 
 /* Replaces n statements by the region. */
-static bool put(lowering *w, ir_stmt *const *s, int n) {
+static bool put_region(lowering *w, ir_stmt *const *s, int n) {
   cu_region g;
   if (lower_failed(w) || !cu_region_of(w, s, n, &g)) return false;
   cu_region_make(w, &g);
   return true;
 }
 
-static void whole(lowering *w, ir_body *b, bool top) {
+static void replace_regions(lowering *w, ir_body *b, bool top) {
   ir_body new = {0, NULL};
   const lower_mark mark = lower_open(w, &new);
   int first = 0; /* lets stay in the block */
   while (!lower_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
-    cu_again(w, b->s[first++], NULL);
-  if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
+    cu_copy_with_ranges(w, b->s[first++], NULL);
+  if (!top && first < b->n && put_region(w, b->s + first, b->n - first)) {
     lower_close(w, mark);
     if (!lower_failed(w)) *b = new;
     return;
   }
   lower_close(w, mark);
   for (int i = 0; i < b->n && !lower_failed(w); i++)
-    if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
+    if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP)
+      replace_regions(w, &b->s[i]->body, false);
 }
 
 static bool has_products(const ir_program *p, const ir_body *b) {
@@ -89,7 +90,7 @@ static void with_saves(lowering *w, const ir_body *b, int first) {
   for (int i = first; i < b->n && !lower_failed(w); i++) {
     const ir_stmt *s = b->s[i];
     if (!is_map_of_array(w, s)) {
-      cu_again(w, s, NULL);
+      cu_copy_with_ranges(w, s, NULL);
       continue;
     }
     const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
@@ -98,7 +99,7 @@ static void with_saves(lowering *w, const ir_body *b, int first) {
     if (lower_failed(w)) return;
     w->p->buffer_of[z] = from;
     save.save.from = from, save.save.to = to;
-    cu_again(w, s, NULL), cu_again(w, &save, NULL);
+    cu_copy_with_ranges(w, s, NULL), cu_copy_with_ranges(w, &save, NULL);
   }
 }
 
@@ -116,13 +117,13 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
     with_saves(w, &before, first);
   else
     for (int i = first; i < before.n; i++)
-      cu_again(w, before.s[i], NULL);
+      cu_copy_with_ranges(w, before.s[i], NULL);
   lower_close(w, mark);
   if (lower_failed(w)) return false;
   s->body = work; /* searches for other accesses of a buffer then see the new statements only */
   mark = lower_open(w, &new);
   for (int i = 0; i < first; i++)
-    cu_again(w, before.s[i], NULL);
+    cu_copy_with_ranges(w, before.s[i], NULL);
   const bool ok = !lower_failed(w) && cu_region_of_groups(w, work.s, work.n, g);
   if (ok) cu_region_make(w, g);
   lower_close(w, mark);
@@ -135,7 +136,7 @@ static bool put_groups(lowering *w, ir_stmt *s, int first, bool saves, cu_region
 
 /* Gives warpgroups all blocks whose work they can do; of other blocks with products the reason is
  * noted. */
-static void groups(lowering *w) {
+static void find_warpgroups(lowering *w) {
   cu_name_reads(w, &w->p->body); /* a SAVE replaces what others read */
   for (int i = 0; i < w->p->body.n && !lower_failed(w); i++) {
     ir_stmt *s = w->p->body.s[i];
@@ -181,11 +182,11 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
     steps[n] = cu_open_for(w, IR_SERIAL, op->dims[k], trip / piece, &mark);
     r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], steps[n++], piece, trip / piece);
   }
-  ir_stmt *same = lower_failed(w) ? NULL : cu_again(w, s, r);
+  ir_stmt *same = lower_failed(w) ? NULL : cu_copy_with_ranges(w, s, r);
   for (int i = 0; i < n && same && !lower_failed(w);
        i++) { /* a partial sum starts with the first steps of all */
     const ir_stmt before = *same;
-    cu_set_fresh(w, &before, same, steps[i]);
+    cu_set_resets(w, &before, same, steps[i]);
   }
   lower_close(w, outside);
 }
@@ -196,8 +197,8 @@ void lower_cuda_tensor_rows(lowering *w) {
   cu_replace(w, &w->p->body, sum_in_steps);
   cu_name_reads(w, &w->p->body);
   cu_grow(w, 4 * w->plan->wl->n_ops); /* for each op two tiles, sums and saved values */
-  if (cu_may_group(w->p)) groups(w);
-  whole(w, &w->p->body, true);
+  if (cu_may_group(w->p)) find_warpgroups(w);
+  replace_regions(w, &w->p->body, true);
 }
 
 /* ---- product by product --------------------------------------------------------------------- */
@@ -219,7 +220,7 @@ static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
 }
 
 /* Makes the nest compute fragments, which are then copied to the previous buffer of its sums. */
-static bool apart(lowering *w, ir_stmt *s) {
+static bool compute_in_fragments(lowering *w, ir_stmt *s) {
   const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
   if (is_corrected(w->p, &w->p->body, s->op)) return false;
   ir_range *box = cu_ranges(w, s);
@@ -230,7 +231,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   ir_body two = {0, NULL};
   const lower_mark mark = lower_open(w, &two);
   w->p->buffer_of[z] = at;
-  cu_again(w, s, NULL), cu_again(w, &save, NULL);
+  cu_copy_with_ranges(w, s, NULL), cu_copy_with_ranges(w, &save, NULL);
   lower_close(w, mark);
   ir_body *const in = w->into;
   const int before = in->n;
@@ -239,7 +240,7 @@ static bool apart(lowering *w, ir_stmt *s) {
    * of later regions, as new statements join the program when the whole body is done */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
-  if (put(w, two.s, two.n)) return true;
+  if (put_region(w, two.s, two.n)) return true;
   *s = old;
   in->n = before;
   w->p->buffer_of[z] = to;
@@ -254,12 +255,12 @@ static void each(lowering *w, ir_body *b) {
     ir_stmt *s = b->s[i];
     cu_matrices t;
     const bool product = s->kind == IR_NEST && cu_roles(w->p, s, &t);
-    if (product && i + 1 < b->n && is_settled(w, s, b->s[i + 1]) && put(w, &b->s[i], 2)) {
+    if (product && i + 1 < b->n && is_settled(w, s, b->s[i + 1]) && put_region(w, &b->s[i], 2)) {
       i++;
       continue;
     }
-    if (product && apart(w, s)) continue;
-    ir_stmt *same = cu_again(w, s, NULL);
+    if (product && compute_in_fragments(w, s)) continue;
+    ir_stmt *same = cu_copy_with_ranges(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
       each(w, &same->body);
   }

@@ -24,7 +24,7 @@ static void thread_nest(lowering *w, const ir_stmt *s) {
   *y = cut(w, IR_WARP, rows >= 0 ? op->dims[rows] : dim, *y, CU_ROWS);
   if (!cu_lanes_share(w->p, s))
     *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
-  cu_again(w, s, r);
+  cu_copy_with_ranges(w, s, r);
   lower_close(w, outside);
 }
 

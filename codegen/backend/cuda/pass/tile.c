@@ -14,8 +14,8 @@ static bool cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
     const ir_atom step = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
     r[k] = lower_split(w, w->p->dim_id[op->dims[k]], r[k], step, piece, trip);
   }
-  if (!lower_failed(w)) cu_again(w, s, r);
-  if (save && !lower_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
+  if (!lower_failed(w)) cu_copy_with_ranges(w, s, r);
+  if (save && !lower_failed(w)) cu_restrict_save(w, save, r), cu_copy_with_ranges(w, save, r);
   lower_close(w, outside);
   return true;
 }
@@ -31,7 +31,7 @@ void cu_each_with_save(lowering *w, ir_body *b,
       i += save != NULL;
       continue;
     }
-    ir_stmt *same = cu_again(w, s, NULL);
+    ir_stmt *same = cu_copy_with_ranges(w, s, NULL);
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
       cu_each_with_save(w, &same->body, instead);
   }

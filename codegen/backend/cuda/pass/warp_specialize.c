@@ -6,19 +6,19 @@
 
 /* Cycles of a step: the slower of both, or the round trip of a slot in a full ring, from its
  * release to its next tile. */
-double cu_pipe_each(const cu_pipe *p) {
-  const double busy = p->brings > p->takes ? p->brings : p->takes;
-  const double round = (p->brings + p->latency + p->takes) / p->depth;
+double cu_pipe_step(const cu_pipe *p) {
+  const double busy = p->producer > p->consumer ? p->producer : p->consumer;
+  const double round = (p->producer + p->latency + p->consumer) / p->depth;
   return busy > round ? busy : round;
 }
 
 /* Blocks run one after the other. In turn: the steps of one block follow the other's, and the work
  * after a block overlaps with them until its own warpgroup's next turn, or takes longer. */
 double cu_pipe_all(const cu_pipe *p) {
-  const double steps = p->steps * cu_pipe_each(p), fill = p->latency + p->brings;
-  if (!p->in_turns) return fill + p->blocks * (steps + p->behind);
-  const double before = p->behind > steps ? floor((p->blocks - 1) / 2) * (steps + p->behind) +
-                                                fmod(p->blocks - 1, 2) * steps
-                                          : (p->blocks - 1) * steps;
-  return fill + before + steps + p->behind;
+  const double steps = p->steps * cu_pipe_step(p), fill = p->latency + p->producer;
+  if (!p->in_turns) return fill + p->blocks * (steps + p->epilogue);
+  const double before = p->epilogue > steps ? floor((p->blocks - 1) / 2) * (steps + p->epilogue) +
+                                                  fmod(p->blocks - 1, 2) * steps
+                                            : (p->blocks - 1) * steps;
+  return fill + before + steps + p->epilogue;
 }

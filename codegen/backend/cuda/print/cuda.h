@@ -8,10 +8,12 @@
 /* Bytes of the workspace: common ones, and of each block; bytes of shared memory; blocks that are
  * started at most. */
 typedef struct {
-  int64_t common, each, shared, blocks;
+  int64_t common, per_block, shared, blocks;
 } cu_room;
 enum { CU_MOST_BLOCKS = 4096 };
-static inline int64_t cu_workspace(const cu_room *r) { return r->common + r->blocks * r->each; }
+static inline int64_t cu_workspace(const cu_room *r) {
+  return r->common + r->blocks * r->per_block;
+}
 /* Bytes of a float32, the unit in which messages and comments give sizes. */
 enum { CU_WORD = 4 };
 

@@ -51,9 +51,9 @@ static tf_emitted *print_all(const cu_file *files, int n, cu_package *p, const c
 static bool knows_dense(const ir_program *p, const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
-    any =
-        (b->s[i]->kind == IR_COPY && (cu_is_gathered(p, b->s[i]) || cu_is_together(p, b->s[i]))) ||
-        knows_dense(p, &b->s[i]->body);
+    any = (b->s[i]->kind == IR_COPY &&
+           (cu_is_gathered(p, b->s[i]) || cu_has_contiguous_rows(p, b->s[i]))) ||
+          knows_dense(p, &b->s[i]->body);
   return any;
 }
 

@@ -124,7 +124,7 @@ void cu_readme_of(FILE *out, const cu_package *p, const char *language, const ch
   fprintf(out,
           "\n## Memory\n\n%" PRId64 " words in common and %" PRId64 " for each of up to %" PRId64
           " blocks on the device; %" PRId64 " words of shared memory for each block.\n",
-          room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
+          room->common / CU_WORD, room->per_block / CU_WORD, room->blocks, room->shared / CU_WORD);
 }
 
 void cu_readme(FILE *out, const cu_package *p) {
@@ -159,8 +159,8 @@ static void pipes_of_manifest(FILE *out, const ir_program *p) {
             "%s\n"
             "    {\"steps\": %.6g, \"ring\": %.6g, \"brings\": %.6g, \"takes\": %.6g, \"each\": "
             "%.6g, \"fill\": %.6g, \"drain\": %.6g, \"in_turns\": %s}",
-            found++ ? "," : ",\n  \"pipes\": [", q.steps, q.depth, q.brings, q.takes,
-            cu_pipe_each(&q), q.latency + q.brings, q.takes + q.behind,
+            found++ ? "," : ",\n  \"pipes\": [", q.steps, q.depth, q.producer, q.consumer,
+            cu_pipe_step(&q), q.latency + q.producer, q.consumer + q.epilogue,
             q.in_turns ? "true" : "false");
   }
   if (found) fputs("]", out);
@@ -189,7 +189,7 @@ void cu_manifest(FILE *out, const cu_package *p, const char *target) {
   fprintf(out,
           ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,
-          room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
+          room->common / CU_WORD, room->per_block / CU_WORD, room->blocks, room->shared / CU_WORD);
   const tf_times t = cu_times(k->p);
   fprintf(out,
           ",\n  \"kernel_cycles\": %.6g,\n  \"kernel_seconds\": %.6g,\n"

@@ -45,7 +45,7 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
 
 /* The dim at a rank of the access; -1: none alone. */
 static int dim_at(const c_printer *c, const cu_access *a, int r) {
-  if (a->ref) return cu_alone(&a->ref->index[r]);
+  if (a->ref) return cu_single_dim(&a->ref->index[r]);
   return c->wl->ops[c->wl->tensors[c->p->buffers[a->buffer].tensor].producer].dims[r];
 }
 
@@ -165,7 +165,7 @@ static int open_columns(c_printer *c, const shape *t) {
 /* Whether fragments may extend beyond the end of the range. */
 static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
 
-static void behind(c_printer *c, const shape *t, int k) {
+static void is_beyond_end(c_printer *c, const shape *t, int k) {
   fprintf(c->out, "d_%s >= ", c_dim_name(c, t->op, k));
   c_atom(c->out, c->p, t->s->range[k].hi);
 }
@@ -177,10 +177,10 @@ static bool has_ragged_rows(const c_printer *c, const shape *t) {
 
 /* The condition that the row does not exist: "d_m >= end", or, in a stack, that it is beyond the
  * box or the end of a dim. */
-static void behind_rows(c_printer *c, const shape *t) {
+static void row_is_beyond_end(c_printer *c, const shape *t) {
   const ir_stack *stack = t->s->stack;
   if (!stack) {
-    behind(c, t, t->m);
+    is_beyond_end(c, t, t->m);
     return;
   }
   const char *join = "";
@@ -188,19 +188,19 @@ static void behind_rows(c_printer *c, const shape *t) {
     fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
   for (int i = 0; i < stack->n; i++)
     if (!t->s->range[stack->at[i]].exact)
-      fputs(join, c->out), behind(c, t, stack->at[i]), join = " || ";
+      fputs(join, c->out), is_beyond_end(c, t, stack->at[i]), join = " || ";
 }
 
 static void skip_rows(c_printer *c, const shape *t) {
   if (!has_ragged_rows(c, t)) return;
-  c_line(c, "if ("), behind_rows(c, t), fputs(") continue;\n", c->out);
+  c_line(c, "if ("), row_is_beyond_end(c, t), fputs(") continue;\n", c->out);
 }
 
 /* Skips points beyond the end of the range: memory has none there, and a sum must not include
  * them. */
-static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
+static void skip_beyond_end(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
-  c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
+  c_line(c, "if ("), is_beyond_end(c, t, k), fputs(") continue;\n", c->out);
 }
 
 /* ---- statements ----------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static void map(c_printer *c, shape *t) {
   if (t->memory) skip_rows(c, t);
   if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
   if (t->c >= 0) opened += open_columns(c, t);
-  if (t->memory) skip_behind(c, t, t->c, 8);
+  if (t->memory) skip_beyond_end(c, t, t->c, 8);
   element(c, t);
   c_close(c, opened);
 }
@@ -307,9 +307,9 @@ static void reduce(c_printer *c, const shape *t) {
   int opened = open_rows(c, t);
   start_row(c, t, parts);
   if (t->memory && has_ragged_rows(c, t))
-    c_line(c, "if (!("), behind_rows(c, t), fputs(")) {\n", c->out), c->depth++;
+    c_line(c, "if (!("), row_is_beyond_end(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
-  skip_behind(c, t, t->c, 8);
+  skip_beyond_end(c, t, t->c, 8);
   c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
   c_close(c, columns + (t->memory && has_ragged_rows(c, t)));
   if (parts) join_parts(c, r);

@@ -27,7 +27,7 @@ typedef struct {
  * they are a product's), and the place of its panels in shared memory. */
 typedef struct {
   const ir_stmt *save, *map;
-  int64_t at;
+  int64_t offset;
 } cu_leaving;
 
 typedef struct {
@@ -40,11 +40,11 @@ typedef struct {
                          ones */
   cu_leaving leaving; /* save NULL: results go to memory from registers */
   int64_t shared;     /* of shared memory */
-  bool *same;    /* [n_buffers] tiles of which the two blocks of a cluster fetch half each; NULL: no
-                    clusters */
-  bool in_turns; /* warpgroups take blocks in turn, each alone */
-  int groups;    /* consumers: two or three; one more warpgroup is the producer */
-  int rows;      /* of a block */
+  bool *shared_tiles; /* [n_buffers] tiles of which the two blocks of a cluster fetch half each;
+                 NULL: no clusters */
+  bool in_turns;      /* warpgroups take blocks in turn, each alone */
+  int groups;         /* consumers: two or three; one more warpgroup is the producer */
+  int rows;           /* of a block */
 } cu_groups;
 
 /* Threads of a block; next: registers of a thread of the producer, and of a consumer, which
@@ -65,7 +65,7 @@ static inline int cu_groups_turn(const cu_groups *g) { return 1 + g->groups; }
 typedef struct {
   c_printer *c;
   const cu_groups *g;
-  bool makes;          /* the producer's */
+  bool is_producer;    /* the producer's */
   int ring;            /* the ring that was waited for last; -1: none */
   const ir_stmt *last; /* in a block that is taken in turn: the statement after whose products the
                           turn ends; NULL: none */
@@ -98,9 +98,9 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
  * those `back` turns before), only if `when` holds; the next stage of the ring. */
 void cu_groups_lets(const cu_role *r, const ir_body *b);
 void cu_groups_full(const cu_role *r, int ring);
-void cu_groups_give(const cu_role *r, int ring, const char *when, const char *stage);
+void cu_groups_release(const cu_role *r, int ring, const char *when, const char *stage);
 void cu_groups_give_back(const cu_role *r, int ring);
-void cu_groups_give_last(const cu_role *r, int ring);
+void cu_groups_release_last(const cu_role *r, int ring);
 void cu_groups_next(const cu_role *r, int ring);
 /* Warpgroups begin products in turn: waits for the turn; passes it on; the turns at the start, and
  * at the end, where none takes the last one. */

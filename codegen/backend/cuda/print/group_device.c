@@ -321,7 +321,7 @@ typedef struct {
   unsigned ranks,
       common; /* the ranks of boxes that exist, one bit each; those of boxes that clusters share */
   bool steps; /* some boxes have steps */
-  bool seen[CU_GROUP_COLUMNS / 16 + 1][2][2]
+  bool used[CU_GROUP_COLUMNS / 16 + 1][2][2]
            [2]; /* columns / 16, rows, transposed a, transposed b */
 } used;
 
@@ -341,11 +341,11 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
       for (int k = 0; stack && k < stack->n; k++)
         u->steps |= stack->step[k] > 1;
     }
-    if (s->kind == IR_SAVE && cu_of(s)->boxed) u->ranks |= 1u << p->buffers[s->save.to].rank;
+    if (s->kind == IR_SAVE && cu_of(s)->by_boxes) u->ranks |= 1u << p->buffers[s->save.to].rank;
     if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
     const bool rows = p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
-    u->seen[out->extent[cu_column_rank(out)] / 16][rows]
+    u->used[out->extent[cu_column_rank(out)] / 16][rows]
            [!rows && is_turned(p, s, cu_of(s)->fragments->a)]
            [is_turned(p, s, cu_of(s)->fragments->b)] = true;
   }
@@ -376,7 +376,7 @@ void cu_groups_device(FILE *out, const ir_program *p) {
     if (u.common >> r & 1) box_for_all(out, r);
   for (int n = 0; n <= CU_GROUP_COLUMNS / 16; n++)
     for (int i = 0; i < 8; i++)
-      if (u.seen[n][i >> 2][i >> 1 & 1][i & 1])
+      if (u.used[n][i >> 2][i >> 1 & 1][i & 1])
         print_wgmma(out, cu_mma_of(p), 16 * n, i >> 2, i >> 1 & 1, i & 1);
   fputs(host_finds, out), fputs(host_begins, out), fputs(u.steps ? host_each : "", out),
       fputs(host, out);

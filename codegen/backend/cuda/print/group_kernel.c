@@ -33,7 +33,7 @@ static void barriers(c_printer *c, const cu_groups *g) {
   }
   c_line(c, "barrier_known();\n");
   c_close(c, 1);
-  c_line(c, g->same ? "cluster_meet();\n" : "__syncthreads();\n");
+  c_line(c, g->shared_tiles ? "cluster_meet();\n" : "__syncthreads();\n");
 }
 
 /* Declares each ring's stage, and the parity of how often the role has gone round it. */
@@ -51,7 +51,7 @@ static void box(const role *r, int ring, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to], *from = &c->p->buffers[s->copy.from];
   const int64_t elements = CU_PANEL / ir_bytes(to->type),
                 panels = to->extent[cu_column_rank(to)] / elements, rows = cu_matrix_rows(to);
-  const bool common = r->g->same && r->g->same[s->copy.to];
+  const bool common = r->g->shared_tiles && r->g->shared_tiles[s->copy.to];
   for (int64_t i = 0; i < panels; i++) {
     c_indent(c);
     fprintf(c->out, "load_box%s(shared + %" PRId64 " + at_%d * %" PRId64, common ? "_for_all" : "",
@@ -70,7 +70,7 @@ static void box(const role *r, int ring, const ir_stmt *s) {
   }
 }
 
-static void ask(const role *r, int ring) {
+static void request_tiles(const role *r, int ring) {
   const cu_ring *at = &r->g->ring[ring];
   c_indent(r->c);
   fprintf(r->c->out, "barrier_wait(empty_%d + at_%d, turn_%d ^ 1);\n", ring, ring, ring);
@@ -84,17 +84,17 @@ static void ask(const role *r, int ring) {
 /* ---- consumers ------------------------------------------------------------------------------ */
 
 /* Releases the tiles before the current ones, only if `when` holds. */
-static void give_last(const role *r, int ring, const char *when) {
+static void release_last(const role *r, int ring, const char *when) {
   char stage[60];
   snprintf(stage, sizeof stage, "(at_%d ? at_%d : %" PRId64 ") - 1", ring, ring,
            r->g->ring[ring].stages);
-  cu_groups_give(r, ring, when, stage);
+  cu_groups_release(r, ring, when, stage);
 }
 
 /* Releases the tiles before the current ones. */
-void cu_groups_give_last(const role *r, int ring) {
+void cu_groups_release_last(const role *r, int ring) {
   c_indent(r->c);
-  give_last(r, ring, "");
+  release_last(r, ring, "");
 }
 
 /* ---- blocks in turn ------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static void skip_block(const role *r) {
 /* Products that begin together, as they wait for the same tiles. */
 typedef struct {
   int n;
-  const ir_stmt *of[CU_MOST_TILES];
+  const ir_stmt *products[CU_MOST_TILES];
 } begun;
 
 /* The products of a loop, or of nested loops, that only wait for their tiles, all of them together,
@@ -166,7 +166,7 @@ static begun only_products(const role *r, const ir_stmt *s, int around) {
     if (!product) continue;
     only = found.n < CU_MOST_TILES && cu_groups_is_steady(r->c, t) &&
            r->c->p->buffers[t->nest.from[cu_of(t)->fragments->a]].space != CU_FRAGMENT;
-    if (only) found.of[found.n++] = t;
+    if (only) found.products[found.n++] = t;
   }
   return only && waits == 1 ? found : none;
 }
@@ -192,18 +192,18 @@ static void pieces(const role *r, const ir_stmt *s, const begun *all) {
   }
   cu_groups_full(r, ring);
   for (int i = 0; i < all->n; i++)
-    cu_groups_begin(c, r->g, all->of[i], NULL);
+    cu_groups_begin(c, r->g, all->products[i], NULL);
   for (int i = 0; i < all->n; i++)
-    cu_groups_wait(c, all->of[i], all->n);
+    cu_groups_wait(c, all->products[i], all->n);
   char first[sizeof when + 8];
   snprintf(first, sizeof first, opened > 1 ? "(%s) && " : "%s && ", when);
-  c_indent(c), give_last(r, ring, first);
+  c_indent(c), release_last(r, ring, first);
   cu_groups_next(r, ring);
   c_close(c, opened);
   if (s == r->last) cu_groups_pass_turn(r);
   for (int i = 0; i < all->n; i++)
-    cu_groups_wait(c, all->of[i], 0);
-  cu_groups_give_last(r, ring);
+    cu_groups_wait(c, all->products[i], 0);
+  cu_groups_release_last(r, ring);
 }
 
 /* Blocks that a mask makes longer come first, and are dealt in alternating order. */
@@ -247,11 +247,11 @@ static void open_warps(const role *r, const ir_stmt *s) {
   c_line(c, "{\n");
   c->depth++;
   c_indent(c), fprintf(c->out, "const int64_t %s = %s;\n", var,
-                       r->makes         ? "0"
+                       r->is_producer   ? "0"
                        : r->g->in_turns ? "threadIdx.y % 4"
                                         : "threadIdx.y");
   c_indent(c), fprintf(c->out, "(void)%s;\n", var);
-  if (!r->makes) cu_fragments(c, s);
+  if (!r->is_producer) cu_fragments(c, s);
   c->depth--;
 }
 
@@ -266,13 +266,13 @@ static bool has_mask(const role *r, const ir_body *b) {
 
 static void loop(role *r, const ir_stmt *s) {
   c_printer *c = r->c;
-  const begun only = r->makes ? (begun){0} : only_products(r, s, 0);
+  const begun only = r->is_producer ? (begun){0} : only_products(r, s, 0);
   cu_stream t;
   if (only.n) {
     pieces(r, s, &only);
     return;
   }
-  if (!r->makes && cu_groups_find_stream(r, s, &t)) {
+  if (!r->is_producer && cu_groups_find_stream(r, s, &t)) {
     cu_groups_stream(r, &t);
     return;
   }
@@ -283,9 +283,9 @@ static void loop(role *r, const ir_stmt *s) {
   else
     open_steps(r, s);
   c->depth++;
-  if (!r->makes && r->g->in_turns && s->loop.map == IR_BLOCK) skip_block(r);
+  if (!r->is_producer && r->g->in_turns && s->loop.map == IR_BLOCK) skip_block(r);
   body(r, &s->body);
-  for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->makes; i++)
+  for (int i = 0; i < r->g->n && s->loop.map == IR_WARP && !r->is_producer; i++)
     if (r->g->ring[i].lasting && !cu_groups_is_early(r, i)) cu_groups_give_back(r, i);
   c_close(c, 1);
   if (s == r->last) cu_groups_pass_turn(r);
@@ -293,7 +293,7 @@ static void loop(role *r, const ir_stmt *s) {
 
 static void body(role *r, const ir_body *b) {
   bool waited = false;
-  const bool turns = !r->makes && r->g->in_turns && b == &r->g->warps->body;
+  const bool turns = !r->is_producer && r->g->in_turns && b == &r->g->warps->body;
   /* waiting for tiles must come after the other warpgroup's wait for all of its own, as tiles of
    * later turns have the same parity */
   if (turns) r->last = last_product(b), cu_groups_take_turn(r);
@@ -306,14 +306,14 @@ static void body(role *r, const ir_body *b) {
     } else if (s->kind == IR_WAIT) {
       r->ring = cu_ring_of(r->g, s);
       waited = true;
-      if (r->makes)
-        ask(r, r->ring);
+      if (r->is_producer)
+        request_tiles(r, r->ring);
       else
         cu_groups_full(r, r->ring);
     } else if (s->kind == IR_BARRIER) { /* the first one belongs to the wait */
-      if (!waited && !r->makes && r->ring >= 0) cu_groups_give_back(r, r->ring);
+      if (!waited && !r->is_producer && r->ring >= 0) cu_groups_give_back(r, r->ring);
       waited = false;
-    } else if (ir_facts_of(s)->points && !r->makes && s != r->g->leaving.map) {
+    } else if (ir_facts_of(s)->points && !r->is_producer && s != r->g->leaving.map) {
       cu_groups_points(r, s);
       if (s == r->last) cu_groups_pass_turn(r);
     }
@@ -374,7 +374,7 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   c->depth = 1;
   open(c);
   values(c);
-  if (g->same) c_line(c, "const int member = cluster_member();\n");
+  if (g->shared_tiles) c_line(c, "const int member = cluster_member();\n");
   barriers(c, g);
   c_indent(c), fprintf(c->out, "if (threadIdx.y >= %d) { /* asks for tiles */\n",
                        g->groups * CU_GROUP_WARPS);
@@ -401,7 +401,7 @@ void cu_groups_kernel(c_printer *c, const cu_groups *g, void (*open)(c_printer *
   if (turns) cu_groups_last_turn(&uses);
   if (g->leaving.save) c_line(c, "if (THREAD % 128 == 0) store_wait<0>();\n");
   c_close(c, 1);
-  if (g->same)
+  if (g->shared_tiles)
     c_line(c, "cluster_meet(); /* neither ends before the other has done with its memory */\n");
   fputs("}\n", c->out);
 }

@@ -59,7 +59,7 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   fprintf(c->out,
           "unsigned char *const panel = shared + %" PRId64
           " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
-          g->leaving.at, PANELS * PANEL, PANEL);
+          g->leaving.offset, PANELS * PANEL, PANEL);
   c_indent(c), fprintf(c->out, "if (THREAD %% 128 == 0) store_wait<%d>();\n", PANELS - 1);
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
   c_line(c, "#pragma unroll\n");

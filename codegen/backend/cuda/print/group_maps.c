@@ -61,7 +61,7 @@ static box_rows of_rows(const ir_buffer *from, bool in_turns) {
 
 /* "const int64_t extent[] = .., step[] = ..; const int box[] = ..;", innermost rank first. The
  * length of a box with steps counts the skipped elements, and `each` has the strides. */
-static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
+static void print_extents(const maps *m, const ir_buffer *b, const box_rows *rows) {
   const tf_tensor *z = &m->p->tree->workload->tensors[b->tensor];
   const bool argument = b->role == IR_ARGUMENT;
   fputs("    const int64_t extent[] = {", m->out);
@@ -90,7 +90,7 @@ static void say(const maps *m, const ir_buffer *b, const box_rows *rows) {
 static void print_map_make(const maps *m, const char *name, int number, int buffer, box_rows rows) {
   const ir_buffer *b = &m->p->buffers[buffer];
   fputs("  {\n", m->out);
-  say(m, b, &rows);
+  print_extents(m, b, &rows);
   fprintf(m->out, "    const cudaError_t bad = map_make(&maps->%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ",
           name, number,
           b->type == IR_F16  ? "FLOAT16"
@@ -116,7 +116,7 @@ static void ask_device(const maps *m, const cu_groups *g) {
           "    if (bad != cudaSuccess) return bad;\n"
           "    if (blocks > %" PRId64 ") blocks = %" PRId64 ";\n",
           n, g->shared, g->part->loop.trip, g->part->loop.trip);
-  if (g->same)
+  if (g->shared_tiles)
     fprintf(m->out,
             "    bad = blocks_of_clusters((const void *)part%d, &blocks, threads, %" PRId64
             ");\n    if (bad != cudaSuccess) return bad;\n",
@@ -133,7 +133,7 @@ static void make_all(const maps *m, const cu_groups *g, const char *name) {
   for (int i = 0; i < g->n; i++)
     for (int k = 0; k < g->ring[i].n_copies; k++) {
       const ir_stmt *s = g->ring[i].copy[k];
-      const bool common = g->same && g->same[s->copy.to];
+      const bool common = g->shared_tiles && g->shared_tiles[s->copy.to];
       print_map_make(m, "of", s->copy.to, s->copy.from,
                      of_tile(&m->p->buffers[s->copy.to], common ? CU_CLUSTER : 1));
     }
@@ -167,7 +167,7 @@ void cu_groups_start(FILE *out, const ir_program *p, const cu_groups *g, const i
           "    if (bad != cudaSuccess) return bad;\n"
           "    at.args = *args, at.workspace = workspace, at.there = true;\n  }\n",
           n, name, n);
-  if (g->same)
+  if (g->shared_tiles)
     fprintf(out,
             "  return START_CLUSTERS(part%d, blocks, threads, %" PRId64
             ", stream, *args, workspace, at.maps);\n}\n",

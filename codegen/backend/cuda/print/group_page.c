@@ -26,8 +26,9 @@ static void tiles(reader *r, const cu_ring *ring) {
     fprintf(r->out, "%s, %" PRId64 " x %" PRId64, r->p->tree->workload->tensors[to->tensor].name,
             cu_matrix_rows(to), to->extent[cu_column_rank(to)]);
     if (!ring->lasting) fprintf(r->out, ", into a ring of %" PRId64, ring->stages);
-    fputs(r->g->same && r->g->same[ring->copy[i]->copy.to] ? ", half of it for both of a cluster\n"
-                                                           : "\n",
+    fputs(r->g->shared_tiles && r->g->shared_tiles[ring->copy[i]->copy.to]
+              ? ", half of it for both of a cluster\n"
+              : "\n",
           r->out);
   }
 }
@@ -83,8 +84,8 @@ static void body(reader *r, const ir_body *b) {
 
 /* What bounds the steps of a pipe. */
 static const char *bound_of(const cu_pipe *q) {
-  const double each = cu_pipe_each(q);
-  return each <= q->takes ? "products" : each <= q->brings ? "copies" : "the ring's depth";
+  const double each = cu_pipe_step(q);
+  return each <= q->consumer ? "products" : each <= q->producer ? "copies" : "the ring's depth";
 }
 
 static void tree(FILE *out, const ir_program *p, const cu_groups *g, const cu_pipe *q) {
@@ -93,11 +94,11 @@ static void tree(FILE *out, const ir_program *p, const cu_groups *g, const cu_pi
           "\n    part%d: %" PRId64 " blocks, %.6g on a multiprocessor, one after the other\n"
           "      Pipe: a step takes %.6g cycles (%s); fill %.6g, drain %.6g\n"
           "        bring: a warpgroup, %.6g cycles a step\n",
-          g->number, g->part->loop.trip, q->blocks, cu_pipe_each(q), bound_of(q),
-          q->latency + q->brings, q->takes + q->behind, q->brings);
+          g->number, g->part->loop.trip, q->blocks, cu_pipe_step(q), bound_of(q),
+          q->latency + q->producer, q->consumer + q->epilogue, q->producer);
   r.depth = 5, body(&r, &g->warps->body);
   fprintf(out, "        take: %s warpgroups%s, %.6g cycles a step\n",
-          g->groups == 2 ? "two" : "three", g->in_turns ? ", a block each" : "", q->takes);
+          g->groups == 2 ? "two" : "three", g->in_turns ? ", a block each" : "", q->consumer);
   r.makes = false, body(&r, &g->warps->body);
   if (r.listing) fputc('\n', out);
 }
@@ -105,8 +106,8 @@ static void tree(FILE *out, const ir_program *p, const cu_groups *g, const cu_pi
 static void row(FILE *out, const cu_groups *g, const cu_pipe *q) {
   fprintf(out, "| part%d%s | %.6g | %.6g | %.6g | %.6g | %.6g | %.6g | %s | %.6g | %.6g | %.6g |\n",
           g->number, q->in_turns ? ", blocks in turn" : "", q->blocks, q->steps, q->depth,
-          q->brings, q->takes, cu_pipe_each(q), bound_of(q), q->latency + q->brings,
-          q->takes + q->behind, cu_pipe_all(q));
+          q->producer, q->consumer, cu_pipe_step(q), bound_of(q), q->latency + q->producer,
+          q->consumer + q->epilogue, cu_pipe_all(q));
 }
 
 static const char about[] = "\n## Pipe\n\n"

@@ -8,7 +8,7 @@ enum { TILE = 1024, BARRIER = 8 }; /* alignment of tiles in bytes; bytes of a ba
 
 /* Bytes that the boxes of a tile fetch: of stacked rows only those that exist; the rest of the tile
  * keeps old data, and products of it are sums of unused rows. */
-static int64_t brought(const ir_buffer *to) {
+static int64_t fetched_bytes(const ir_buffer *to) {
   const int64_t tile = cu_bytes(to) / to->slots;
   return cu_stack(to) ? tile / cu_stack(to)->count * ir_stack_rows(cu_stack(to)) : tile;
 }
@@ -21,7 +21,7 @@ static void find_rings(const ir_program *p, const ir_body *b, cu_groups *g) {
       const ir_buffer *to = &p->buffers[s->copy.to];
       at.copy[at.n_copies++] = s;
       at.stages = to->slots;
-      at.bytes += brought(to);
+      at.bytes += fetched_bytes(to);
     } else if (s->kind == IR_WAIT && at.n_copies && g->n < CU_MOST_RINGS) {
       at.wait = s;
       g->ring[g->n++] = at;
@@ -48,7 +48,7 @@ static cu_leaving find_save(const ir_program *p, const ir_body *b) {
   cu_leaving found = {0};
   for (int i = 0; i < b->n && !found.save; i++) {
     const ir_stmt *s = b->s[i], *before = i ? b->s[i - 1] : NULL;
-    if (s->kind != IR_SAVE || !cu_of(s)->boxed) {
+    if (s->kind != IR_SAVE || !cu_of(s)->by_boxes) {
       found = find_save(p, &s->body);
       continue;
     }
@@ -69,7 +69,7 @@ int cu_ring_of(const cu_groups *g, const ir_stmt *wait) {
 bool cu_ring_is_common(const cu_groups *g, int ring) {
   bool any = false;
   for (int k = 0; k < g->ring[ring].n_copies; k++)
-    any |= g->same && g->same[g->ring[ring].copy[k]->copy.to];
+    any |= g->shared_tiles && g->shared_tiles[g->ring[ring].copy[k]->copy.to];
   return any;
 }
 
@@ -88,9 +88,9 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
   for (int i = 0; i < part->body.n; i++)
     if (part->body.s[i]->kind == IR_FOR) g->warps = part->body.s[i];
   if (!g->warps) return false;
-  g->same = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
-  if (!g->same) return false;
-  if (!cu_cluster(p, part, g->same)) g->same = NULL;
+  g->shared_tiles = TF_ARRAY(p->arena, bool, (size_t)p->n_buffers + 1);
+  if (!g->shared_tiles) return false;
+  if (!cu_cluster(p, part, g->shared_tiles)) g->shared_tiles = NULL;
   g->in_turns = cu_is_in_turns(part);
   g->groups = cu_groups_of(part);
   g->rows = (int)g->warps->loop.trip * CU_FRAGMENT_SIDE;
@@ -103,7 +103,7 @@ bool cu_groups_find(const ir_program *p, const ir_stmt *part, int number, cu_gro
       g->shared += (cu_bytes(&p->buffers[to]) + TILE - 1) / TILE * TILE;
     }
   g->leaving = find_save(p, &g->warps->body);
-  g->leaving.at = g->shared;
+  g->leaving.offset = g->shared;
   if (g->leaving.save) g->shared += g->groups * CU_LEAVING_BYTES;
   g->barriers = g->shared;
   g->shared += (cu_ring_before(g, g->n) * BARRIER + 127) / 128 * 128;

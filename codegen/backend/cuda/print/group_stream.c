@@ -37,7 +37,7 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
 }
 
 /* Whether the statement knows of other steps only whether its own is the first. */
-static bool knows_little(const ir_stmt *loop, const ir_stmt *s) {
+static bool tests_first_only(const ir_stmt *loop, const ir_stmt *s) {
   if (s->kind == IR_NEST)
     return s->nest.n_resets == 0 || (s->nest.n_resets == 1 && is_first(loop, s->nest.resets[0]));
   return s->kind != IR_CORRECT || is_first(loop, s->correct.resets);
@@ -45,7 +45,7 @@ static bool knows_little(const ir_stmt *loop, const ir_stmt *s) {
 
 /* Whether it runs after the second product: it divides sums of all steps, and does not depend on
  * the last one. */
-static bool is_behind(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
+static bool is_after(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
   if (s->kind != IR_DIVIDE) return false;
   bool own = false;
   for (int k = 0; k < ir_n_ranges(r->c->p, s); k++)
@@ -100,10 +100,10 @@ bool cu_groups_find_stream(const cu_role *r, const ir_stmt *loop, cu_stream *t) 
   for (int i = 0; i < loop->body.n && ok; i++) {
     const ir_stmt *s = loop->body.s[i];
     if (!ir_facts_of(s)->points) continue;
-    ok = knows_little(loop, s) && (i == t->first || i == t->second ||
-                                   (i < t->first    ? false
-                                    : i < t->second ? is_between(r, second, s)
-                                                    : is_behind(r, t, s)));
+    ok = tests_first_only(loop, s) && (i == t->first || i == t->second ||
+                                       (i < t->first    ? false
+                                        : i < t->second ? is_between(r, second, s)
+                                                        : is_after(r, t, s)));
   }
   if (ok) find_mask(r, t);
   return ok;
@@ -203,7 +203,7 @@ static bool is_late(const cu_role *r, const cu_stream *t, const ir_stmt *s) {
 }
 
 /* The statements between the products; late: those that correct the sums of the second one. */
-static void between(const cu_role *r, const cu_stream *t, bool late) {
+static void print_between(const cu_role *r, const cu_stream *t, bool late) {
   for (int i = t->first + 1; i < t->second; i++) {
     const ir_stmt *s = t->loop->body.s[i];
     if (!ir_facts_of(s)->points || is_late(r, t, s) != late) continue;
@@ -262,7 +262,7 @@ static void first_step(const cu_role *r, const cu_stream *t, const char *from) {
   cu_groups_wait(c, first, 0);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_FIRST;
-  between(r, t, false);
+  print_between(r, t, false);
   keep_rows(r, t->loop->body.s[t->second]);
   c->step = C_STEP_ANY;
   c_close(c, 1);
@@ -287,10 +287,10 @@ static void later_steps(const cu_role *r, const cu_stream *t, const char *from, 
   cu_groups_wait(c, first, 1);
   cu_groups_give_back(r, t->ring[0]);
   c->step = C_STEP_LATER;
-  between(r, t, false);
+  print_between(r, t, false);
   cu_groups_wait(c, second, 0);
   cu_groups_give_back(r, t->ring[1]);
-  between(r, t, true);
+  print_between(r, t, true);
   keep_rows(r, second);
   c->step = C_STEP_ANY;
   c_close(c, 1);

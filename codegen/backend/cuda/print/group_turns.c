@@ -13,7 +13,7 @@ void cu_groups_next(const role *r, int ring) {
 }
 
 /* Releases the stage of the ring to all that fill it, only if `when` holds. */
-void cu_groups_give(const role *r, int ring, const char *when, const char *stage) {
+void cu_groups_release(const role *r, int ring, const char *when, const char *stage) {
   const bool common = cu_ring_is_common(r->g, ring);
   fprintf(r->c->out, "if (%sLANE %s) barrier_arrive%s(empty_%d + %s%s);\n", when,
           common ? "< 2" : "== 0", common ? "_at" : "", ring, stage, common ? ", LANE" : "");
@@ -27,7 +27,7 @@ void cu_groups_full(const role *r, int ring) {
 void cu_groups_give_back(const role *r, int ring) {
   char stage[20];
   snprintf(stage, sizeof stage, "at_%d", ring);
-  c_indent(r->c), cu_groups_give(r, ring, "", stage);
+  c_indent(r->c), cu_groups_release(r, ring, "", stage);
   cu_groups_next(r, ring);
 }
 

@@ -26,7 +26,7 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
     if (is_of_groups(p, i)) continue;
-    int64_t *const part = b->space == CU_SCRATCH ? &room->each : &room->common;
+    int64_t *const part = b->space == CU_SCRATCH ? &room->per_block : &room->common;
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || b->space == CU_SHARED) continue;
     offset[i] = *part;
     *part += lines(b);
@@ -67,7 +67,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
     fprintf(c->out,
             "  %sunsigned char *const own = workspace + %" PRId64 " + (int64_t)%s * %" PRId64
             ";\n  (void)shared, (void)own;\n",
-            say->space[CU_SCRATCH], room->common, say->block, room->each);
+            say->space[CU_SCRATCH], room->common, say->block, room->per_block);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT || is_of_groups(c->p, i)) continue;
@@ -194,7 +194,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
     c->depth--;
   } else if (s->loop.map == IR_BLOCK) {
     blocks_of(c, s, var);
-  } else if (cu_of(s)->skips) {
+  } else if (cu_of(s)->skips_steps) {
     const char *first = c->p->var_name[cu_of(s)->first], *end = c->p->var_name[cu_of(s)->end];
     fprintf(c->out, "for (int64_t %s = %s; %s < %s; %s++) {\n", var, first, var, end, var);
   } else {
@@ -203,7 +203,7 @@ static void loop(c_printer *c, const ir_stmt *s) {
   }
   const bool region = cu_is_region(c->p, s), outside = c->skips_steps;
   const ir_stmt *around = c->region_loop;
-  c->skips_steps = outside || cu_of(s)->skips;
+  c->skips_steps = outside || cu_of(s)->skips_steps;
   if (s->loop.map == IR_SERIAL) c->region_loop = c->own ? s : NULL;
   if (region) c->own = cu_fragment_element;
   c->lanes_share_sums = !region && shares_points(s);
@@ -215,12 +215,12 @@ static void loop(c_printer *c, const ir_stmt *s) {
 }
 
 /* Whether there is a barrier in the body. */
-static bool meets(const ir_body *b) {
+static bool has_barrier(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++) {
     const ir_stmt *s = b->s[i];
     any = s->kind == IR_WAIT || s->kind == IR_BARRIER ||
-          (s->kind == IR_FOR && s->loop.map == IR_WARP) || meets(&s->body);
+          (s->kind == IR_FOR && s->loop.map == IR_WARP) || has_barrier(&s->body);
   }
   return any;
 }
@@ -234,7 +234,7 @@ static void condition(c_printer *c, const ir_stmt *s) {
 }
 
 /* Loops and barriers are printed unconditionally; copies and loops over warps test the flag. */
-static void flagged(c_printer *c, const ir_stmt *s) {
+static void print_flagged(c_printer *c, const ir_stmt *s) {
   const int outside = c->flag;
   c_line(c, "{\n");
   c_indent(c), fprintf(c->out, "  const int on%d = ", outside + 1);
@@ -246,8 +246,8 @@ static void flagged(c_printer *c, const ir_stmt *s) {
 }
 
 static void guard(c_printer *c, const ir_stmt *s) {
-  if (c->language->flags && meets(&s->body)) {
-    flagged(c, s);
+  if (c->language->flags && has_barrier(&s->body)) {
+    print_flagged(c, s);
     return;
   }
   c_line(c, "if (");
@@ -375,7 +375,7 @@ int64_t cu_blocks(const ir_stmt *part) {
 }
 
 /* Requests shared memory from each device once a thread. */
-static void ask_all(c_printer *c, int64_t shared) {
+static void request_shared_memory(c_printer *c, int64_t shared) {
   fputs(
       "  static thread_local int known = -1;\n  int device = 0;\n  bad = cudaGetDevice(&device);\n"
       "  if (bad != cudaSuccess) return bad;\n  if (device != known) {\n    known = -1;\n",
@@ -401,7 +401,7 @@ static void launch(c_printer *c, int64_t shared) {
           "  const dim3 threads(%d, %d);\n  (void)threads;\n%s",
           c->name, CU_LANES, CU_ROWS,
           cu_has_groups(c->p) || shared > 48 * 1024 ? "  cudaError_t bad;\n" : "");
-  if (shared > 48 * 1024) ask_all(c, shared);
+  if (shared > 48 * 1024) request_shared_memory(c, shared);
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;

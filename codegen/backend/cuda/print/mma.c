@@ -46,8 +46,8 @@ typedef struct {
 } lane_place;
 
 /* "TILE[(slot * pieces + spot<..>(eights, row, piece)) * elements". */
-static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, int col_dim,
-                 const lane_place *at) {
+static void tile_address(c_printer *c, const product *t, const ir_buffer *b, int row_dim,
+                         int col_dim, const lane_place *at) {
   const cu_tile tile = cu_tile_of(b);
   fprintf(c->out, "%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch,
@@ -72,7 +72,7 @@ static void of_tile(c_printer *c, const product *t, const ir_buffer *b, int othe
   const bool is_b = other == t->f->n, k = along_k(t, is_b ? t->f->b : t->f->a, b);
   c_indent(c);
   fprintf(c->out, "load_matrices%s(%s, &", k ? "" : "_turned", is_b ? "fb" : "fa[tm]");
-  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
+  tile_address(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &lane[!k]);
   fputs("]);\n", c->out);
 }
 
@@ -139,7 +139,7 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
  * neighbour te, in the half of the step that `half` names. Elements beyond the end of a range
  * exist, and are zero. Along the other dim a lane has row lane / 4 of eight; along the sum `group`
  * neighbours, or (even first) two that are a register apart. */
-static void of_pieces(c_printer *c, const product *t, int read, int other) {
+static void element_of_pieces(c_printer *c, const product *t, int read, int other) {
   const ir_buffer *b = from(c, t, read);
   const bool is_b = read == t->f->b, k = along_k(t, read, b), bytes = per_piece(t) == 16,
              even = is_b && is_even_first(c, t);
@@ -168,12 +168,13 @@ static void of_pieces(c_printer *c, const product *t, int read, int other) {
              other_half);
     snprintf(rest, sizeof rest, bytes ? "8 * (%s) + lane / 4" : "lane / 4 %% 4", other_half);
   }
-  spot(c, t, b, k ? other : t->f->k, k ? t->f->k : other, &(lane_place){eights, row, piece});
+  tile_address(c, t, b, k ? other : t->f->k, k ? t->f->k : other,
+               &(lane_place){eights, row, piece});
   fprintf(c->out, " + %s]", rest);
 }
 
 /* A register of such elements; bytes are packed as they are. */
-static void of_tile_apart(c_printer *c, const product *t, int read, int other, const char *to) {
+static void gathered_register(c_printer *c, const product *t, int read, int other, const char *to) {
   const bool bytes = per_piece(t) == 16;
   c_line(c, "#pragma unroll\n");
   c_line(c, "for (int i = 0; i < 4; i++) {\n");
@@ -182,20 +183,20 @@ static void of_tile_apart(c_printer *c, const product *t, int read, int other, c
     c_indent(c), fprintf(c->out, "%s[i] = 0;\n", to);
     c_line(c, "#pragma unroll\n");
     c_indent(c), fprintf(c->out, "for (int te = 0; te < 4; te++) %s[i] |= (uint32_t)(uint8_t)", to);
-    of_pieces(c, t, read, other), fputs(" << 8 * te;\n", c->out);
+    element_of_pieces(c, t, read, other), fputs(" << 8 * te;\n", c->out);
   } else {
-    c_indent(c), fprintf(c->out, "%s[i] = pack(", to), of_pieces(c, t, read, other),
+    c_indent(c), fprintf(c->out, "%s[i] = pack(", to), element_of_pieces(c, t, read, other),
         fputs(");\n", c->out);
   }
   c_close(c, 1);
 }
 
 /* One element at a time, from memory. */
-static void direct(c_printer *c, const product *t, int read, int other, const char *place,
-                   const char *of_k, const char *to) {
+static void load_elements(c_printer *c, const product *t, int read, int other, const char *place,
+                          const char *of_k, const char *to) {
   const int group = t->mma->kernel.group;
   if (is_tile(from(c, t, read))) {
-    of_tile_apart(c, t, read, other, to);
+    gathered_register(c, t, read, other, to);
     return;
   }
   c_line(c, "#pragma unroll\n");
@@ -230,7 +231,7 @@ static void place_of_k(const product *t, const char *half, char *text, size_t si
 }
 
 /* Converts what was loaded to the instruction's operand type. */
-static void settle(c_printer *c, const product *t, const char *to) {
+static void convert_operand(c_printer *c, const product *t, const char *to) {
   if (t->mma->kernel.group == 1) c_indent(c), fprintf(c->out, "settle(%s);\n", to);
 }
 
@@ -245,11 +246,11 @@ static void load_a(c_printer *c, const product *t) {
   char of_k[80];
   place_of_k(t, "i / 2", of_k, sizeof of_k);
   if (cu_is_loaded(c->p, t->s, t->f->a))
-    a_of_tile(c, t, b), settle(c, t, "fa[tm]");
+    a_of_tile(c, t, b), convert_operand(c, t, "fa[tm]");
   else if (b->space == CU_FRAGMENT)
     a_of_fragment(c, t, b);
   else
-    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + lane / 4", of_k, "fa[tm]");
+    load_elements(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + lane / 4", of_k, "fa[tm]");
   c_close(c, 1);
 }
 
@@ -261,9 +262,9 @@ static void load_b(c_printer *c, const product *t) {
   if (is_even_first(c, t))
     snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (lane %% 4) + i %% 2 + te", step_of(t));
   if (cu_is_loaded(c->p, t->s, t->f->b))
-    b_of_tile(c, t, b), settle(c, t, "fb");
+    b_of_tile(c, t, b), convert_operand(c, t, "fb");
   else
-    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + lane / 4", of_k, "fb");
+    load_elements(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + lane / 4", of_k, "fb");
 }
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {

@@ -273,7 +273,7 @@ static void over(c_printer *c, const ir_stmt *s) {
 }
 
 void cu_points(c_printer *c, const ir_stmt *s) {
-  if (cu_of(s)->taken) return;
+  if (cu_of(s)->fused) return;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", c->wl->ops[s->op].name);
   c->depth++;

@@ -355,8 +355,8 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
 }
 
 /* The pieces of a thread's rows, one after the other: all of them whole and aligned to 16 bytes. */
-static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t,
-                            bool whole) {
+static void contiguous_pieces(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t,
+                              bool whole) {
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
                 each = (t->pieces + sharers - 1) / sharers, sum = ir_stack_rows(cu_across(to));
   const int per = per_piece(to);
@@ -392,7 +392,7 @@ static void pieces_together(c_printer *c, const ir_stmt *s, const ir_buffer *to,
 
 /* Rows of contiguous elements, piece by piece: neighbouring threads have neighbouring pieces of a
  * row. */
-static void together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
+static void contiguous_rows(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
   const int row_rank = cu_stack(to)->at[0];
   c_indent(c), fprintf(c->out, "const %s *const from = %s", c_type(from->type), from->id);
@@ -406,18 +406,19 @@ static void together(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   fputs(" - (", c->out), c_atom(c->out, c->p, s->range[row_rank].lo), fputs("));\n", c->out);
   c_line(c, "if (((uintptr_t)from | (uintptr_t)"), stride(c, from, row_rank);
   fputs(" * sizeof *from) % 16 == 0) {\n", c->out), c->depth++;
-  pieces_together(c, s, to, t, true);
+  contiguous_pieces(c, s, to, t, true);
   turn_else(c);
-  pieces_together(c, s, to, t, false);
+  contiguous_pieces(c, s, to, t, false);
   c_close(c, 1);
 }
 
 static void across(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
-  const bool pieces_of = cu_is_together(c->p, s), known = pieces_of || cu_is_gathered(c->p, s);
+  const bool pieces_of = cu_has_contiguous_rows(c->p, s),
+             known = pieces_of || cu_is_gathered(c->p, s);
   open_there(c, s, to, "true");
   if (known) {
     open_dense(c, from_of(c, s));
-    (pieces_of ? together : gathered)(c, s, to, t);
+    (pieces_of ? contiguous_rows : gathered)(c, s, to, t);
     turn_else(c);
   }
   elements(c, s, to, t);

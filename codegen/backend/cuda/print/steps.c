@@ -14,7 +14,7 @@ static const ir_stmt *loop_of(const ir_body *b, int var) {
   const ir_stmt *found = NULL;
   for (int i = 0; i < b->n; i++) {
     const cu_note *note = cu_of(b->s[i]);
-    if (b->s[i]->kind == IR_FOR && note->skips && (note->first == var || note->end == var))
+    if (b->s[i]->kind == IR_FOR && note->skips_steps && (note->first == var || note->end == var))
       found = b->s[i];
   }
   return found;
@@ -29,7 +29,7 @@ static const ir_range *keys_of(const c_printer *c, const ir_stmt *loop, const tf
 }
 
 /* Skips steps from one end as long as the mask leaves nothing in them; at least one step stays. */
-static void pass_by(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool last) {
+static void skip_steps(c_printer *c, const ir_stmt *loop, const tf_mask *m, bool last) {
   const cu_note *note = cu_of(loop);
   const char *first = c->p->var_name[note->first], *end = c->p->var_name[note->end];
   const ir_range *keys = keys_of(c, loop, m);
@@ -63,14 +63,14 @@ bool cu_steps_open(c_printer *c, const ir_body *b, const ir_stmt *let) {
           c->p->var_name[note->first], c->p->var_name[note->end], loop->loop.trip);
   c_indent(c), fprintf(c->out, "(void)%s;\n", c->p->var_name[note->first]);
   for (int last = 1; last >= 0; last--)
-    pass_by(c, loop, &m, last);
+    skip_steps(c, loop, &m, last);
   return true;
 }
 
 bool cu_steps_are_left_out(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n && !any; i++)
-    any = cu_of(b->s[i])->skips || cu_steps_are_left_out(&b->s[i]->body);
+    any = cu_of(b->s[i])->skips_steps || cu_steps_are_left_out(&b->s[i]->body);
   return any;
 }
 
@@ -81,8 +81,8 @@ static const ir_range *range_of(const c_printer *c, const ir_stmt *s, int dim) {
 }
 
 /* How far a lane's first key may lie beyond its first row, by the bound. */
-static void reach(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name,
-                  int64_t bound) {
+static void key_distance(c_printer *c, const ir_stmt *s, const tf_mask *m, const char *name,
+                         int64_t bound) {
   c_indent(c), fprintf(c->out, "const int %s = (int)least(most(", name);
   c_atom(c->out, c->p, range_of(c, s, m->q)->lo), fputs(" - (", c->out);
   c_atom(c->out, c->p, range_of(c, s, m->l)->lo);
@@ -96,8 +96,8 @@ void cu_leave_out(c_printer *c, const ir_stmt *s) {
   const int64_t sides = b->extent[cu_row_rank(b)] / CU_FRAGMENT_SIDE,
                 eights = b->extent[cu_column_rank(b)] / 8;
   const bool hi = !is_far(m.hi), lo = !is_far(m.lo);
-  if (hi) reach(c, s, &m, "last", m.hi);
-  if (lo) reach(c, s, &m, "first", m.lo);
+  if (hi) key_distance(c, s, &m, "last", m.hi);
+  if (lo) key_distance(c, s, &m, "first", m.lo);
   for (int64_t side = 0; side < sides; side++) {
     c_line(c, "#pragma unroll\n");
     c_indent(c), fprintf(c->out, "for (int i = 0; i < %" PRId64 "; i++) {\n", 4 * eights);

@@ -14,10 +14,10 @@ typedef struct {
 } window;
 
 static const ir_buffer *weights_of(c_printer *c, const window *t) {
-  return c_buffer(c, t->op, 1 - t->t->of.read);
+  return c_buffer(c, t->op, 1 - t->t->depthwise.read);
 }
 
-static const ir_range *pixels_of(const window *t) { return &t->s->range[t->t->of.along]; }
+static const ir_range *pixels_of(const window *t) { return &t->s->range[t->t->depthwise.pixel]; }
 static int64_t pixels(const window *t) { return pixels_of(t)->most; }
 
 /* The stride of a rank in the tile, in elements. */
@@ -34,10 +34,10 @@ static int64_t step_of(const window *t, int rank) {
 /* "const T *const at = &TILE[..]": the element of the first pixel and the first position of the
  * window. */
 static void origin(c_printer *c, const window *t) {
-  const tf_ref *in = &t->op->reads[t->t->of.read];
+  const tf_ref *in = &t->op->reads[t->t->depthwise.read];
   c_indent(c);
   fprintf(c->out, "const %s *const at = &%s[d_%s - (", c_type(t->tile->type), t->tile->id,
-          c_dim_name(c, t->op, t->t->of.channels));
+          c_dim_name(c, t->op, t->t->depthwise.channels));
   c_atom(c->out, c->p, t->tile->base[t->tile->rank - 1]), fputc(')', c->out);
   for (int r = 0; r < t->tile->rank - 1; r++) {
     if (!step_of(t, r)) continue;
@@ -56,7 +56,7 @@ static void origin(c_printer *c, const window *t) {
 
 /* " + d * STEP" for each rank that the dim moves. */
 static void moved(c_printer *c, const window *t, int dim, const char *by) {
-  const tf_ref *in = &t->op->reads[t->t->of.read];
+  const tf_ref *in = &t->op->reads[t->t->depthwise.read];
   int64_t step = 0;
   for (int r = 0; r < t->tile->rank - 1; r++)
     for (int i = 0; i < in->index[r].n_terms; i++)
@@ -74,7 +74,7 @@ static void open_unrolled(c_printer *c, const char *type, const char *name, int6
  * one. */
 static void weights(c_printer *c, const window *t) {
   c_indent(c), fprintf(c->out, "const %s *const of = &", c_type(weights_of(c, t)->type));
-  c_place(c, t->op, 1 - t->t->of.read), fputs(";\n", c->out);
+  c_place(c, t->op, 1 - t->t->depthwise.read), fputs(";\n", c->out);
   c_line(c, "READS(of, 2), READS(of + more, 2);\n");
   c_line(c, "const float w0 = wide(*of), w1 = wide(of[more]);\n");
 }
@@ -88,13 +88,14 @@ static void sums(c_printer *c, const window *t) {
   }
   weights(c, t);
   open_unrolled(c, "int", "t1", pixels(t));
-  if (t->t->cut && !pixels_of(t)->exact) {
+  if (t->t->partial && !pixels_of(t)->exact) {
     c_line(c, "const int64_t here = least(t1, "), c_atom(c->out, c->p, pixels_of(t)->hi);
     fputs(" - 1 - (", c->out), c_atom(c->out, c->p, pixels_of(t)->lo), fputs("));\n", c->out);
   }
   c_line(c, "uint16_t two[2];\n");
   c_line(c, "get_pair(two, at");
-  moved(c, t, t->op->dims[t->t->of.along], t->t->cut && !pixels_of(t)->exact ? "here" : "t1");
+  moved(c, t, t->op->dims[t->t->depthwise.pixel],
+        t->t->partial && !pixels_of(t)->exact ? "here" : "t1");
   for (int k = t->op->n_out_dims; k < t->op->n_dims; k++) {
     char name[160];
     snprintf(name, sizeof name, "d_%.150s", c_dim_name(c, t->op, k));
@@ -109,7 +110,7 @@ static void sums(c_printer *c, const window *t) {
 /* Opens a loop over the pixels that exist, with t1 as its counter. */
 static void open_pixels(c_printer *c, const window *t) {
   const ir_range *q = pixels_of(t);
-  const char *along = c_dim_name(c, t->op, t->t->of.along);
+  const char *along = c_dim_name(c, t->op, t->t->depthwise.pixel);
   open_unrolled(c, "int", "t1", pixels(t));
   c_indent(c), fprintf(c->out, "const int64_t d_%s = ", along), c_atom(c->out, c->p, q->lo);
   fputs(" + t1;\n", c->out);
@@ -120,7 +121,7 @@ static void open_pixels(c_printer *c, const window *t) {
 
 /* Pairs of sums as words, if those of the first pixels stand so, as others then do. */
 static void leave_pairs(c_printer *c, const window *t) {
-  const char *along = c_dim_name(c, t->op, t->t->of.along);
+  const char *along = c_dim_name(c, t->op, t->t->depthwise.pixel);
   c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->to), fputs(" % 4 == 0;\n", c->out);
   if (pixels(t) > 1) {
     c_line(c, "{\n"), c->depth++, c_indent(c);
@@ -139,17 +140,17 @@ static void leave_pairs(c_printer *c, const window *t) {
 
 /* Stores the sums of pixels and channels that exist. */
 static void leave(c_printer *c, const window *t) {
-  const char *channel = c_dim_name(c, t->op, t->t->of.channels);
+  const char *channel = c_dim_name(c, t->op, t->t->depthwise.channels);
   if (t->t->pairs && t->t->to >= 0) {
     leave_pairs(c, t);
     return;
   }
   open_pixels(c, t);
   c_indent(c), fputs("const int64_t left = ", c->out);
-  c_atom(c->out, c->p, t->s->range[t->t->of.channels].hi);
+  c_atom(c->out, c->p, t->s->range[t->t->depthwise.channels].hi);
   fprintf(c->out, " - d_%s;\n", channel);
-  if (t->t->to >= 0) {
-    c_line(c, "put_pair(&"), c_element_of(c, t->t->to),
+  if (t->t->sums >= 0) {
+    c_line(c, "put_pair(&"), c_element_of(c, t->t->sums),
         fputs(", sum[t1][0], sum[t1][1], left);\n", c->out);
   } else {
     c_indent(c), c_element(c, t->op, -1), fputs(" = sum[t1][0];\n", c->out);
@@ -165,7 +166,7 @@ static void leave(c_printer *c, const window *t) {
 void cu_window_points(c_printer *c, const ir_stmt *s) {
   const window t = {s, &c->wl->ops[s->op], cu_of(s)->window,
                     &c->p->buffers[cu_of(s)->window->tile]};
-  const int along = t.t->of.along, channels = t.t->of.channels;
+  const int along = t.t->depthwise.pixel, channels = t.t->depthwise.channels;
   int opened = 0;
   for (int k = 0; k < t.op->n_out_dims; k++)
     if (k != along && k != channels) c_loop(c, t.op, s, k), opened++;
@@ -184,9 +185,9 @@ void cu_window_points(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "d_%s + 1 >= ", c_dim_name(c, t.op, channels));
     c_atom(c->out, c->p, s->range[channels].hi), fputs(" ? 0 : ", c->out);
   }
-  c_step(c, t.op, 1 - t.t->of.read, t.op->dims[channels]), fputs(";\n", c->out);
+  c_step(c, t.op, 1 - t.t->depthwise.read, t.op->dims[channels]), fputs(";\n", c->out);
   c_indent(c), fprintf(c->out, "float sum[%" PRId64 "][2] = {};\n", pixels(&t));
   sums(c, &t);
-  leave(c, &t);
+  store_sums(c, &t);
   c_close(c, 1 + opened);
 }

@@ -81,14 +81,15 @@ static void threads(lowering *w, const ir_stmt *s, const ir_stmt *save, const cu
                     int tile) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const lower_mark outside = {w->into, w->n_lets};
-  const int y = t->rows >= 0 && s->range[t->rows].most > 1 ? t->rows : t->along;
+  const int y = t->pixel_row >= 0 && s->range[t->pixel_row].most > 1 ? t->pixel_row : t->pixel;
   ir_range *r = cu_ranges(w, s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   cu_window_nest *window = TF_NEW(w->p->arena, cu_window_nest);
   if (lower_failed(w) || !from || !window) return;
   cut(w, IR_WARP, op->dims[y], &r[y], CU_ROWS, 1);
   cut(w, IR_LANE, op->dims[t->channels], &r[t->channels], CU_LANES, 2);
-  ir_stmt *nest = cu_again(w, s, r), *leaves = save ? cu_again(w, save, r) : NULL;
+  ir_stmt *nest = cu_copy_with_ranges(w, s, r),
+          *leaves = save ? cu_copy_with_ranges(w, save, r) : NULL;
   if (!nest || (save && !leaves)) return;
   for (int i = 0; i < op->n_reads; i++)
     from[i] = s->nest.from ? s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
@@ -97,9 +98,9 @@ static void threads(lowering *w, const ir_stmt *s, const ir_stmt *save, const cu
   cu_note *note = cu_edit(w->p, nest), *taken = leaves ? cu_edit(w->p, leaves) : NULL;
   const bool halves = save && ir_is_half(w->p->buffers[save->save.to].type);
   *window = (cu_window_nest){
-      .of = *t, .tile = tile, .to = halves ? save->save.to : -1, .cut = y == t->along};
+      .depthwise = *t, .tile = tile, .sums = halves ? save->save.to : -1, .partial = y == t->pixel};
   if (note) note->window = window;
-  if (taken) taken->taken = halves;
+  if (taken) taken->fused = halves;
   lower_close(w, outside);
 }
 

@@ -1,4 +1,4 @@
-/* Banks: where tensors are in the machine's memories, element by element. */
+/* Banks: the storage of tensors in the machine's memories. */
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -7,7 +7,7 @@ static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) {
   return &b->t.machine.memory[k->memory];
 }
 
-/* Global memory holds tensors in row-major order; of a chain's link as it says. */
+/* Global memory holds tensors in row-major order; those of a link in a chain as the link says. */
 static void be_global(npu_build *b, npu_bank *k) {
   const tf_tensor *z = &b->p->wl->tensors[k->tensor];
   int64_t step = 1;
@@ -23,8 +23,8 @@ static void be_global(npu_build *b, npu_bank *k) {
   memcpy(k->stride, b->lent[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
 }
 
-/* Whether the vector unit sums the tensor there, element by element: in float32, as the cube does.
- */
+/* Whether the vector unit accumulates the tensor there, element by element: then in float32, as in
+ * the cube. */
 static bool is_summed(const npu_build *b, int tensor, int memory) {
   const int maker = b->p->wl->tensors[tensor].producer;
   return memory && memory == b->t.machine.vector.memory && maker >= 0 && !b->product[maker] &&
@@ -86,7 +86,7 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
   k->dirty = false;
 }
 
-/* Aligns rows so that operands may begin there; except short rows that only transfers read, which
+/* Aligns rows so that operands may begin there; except short rows that only transfers access, which
  * may go element by element. */
 void npu_bank_lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);

@@ -1,4 +1,4 @@
-/* Instructions begun: transfers, and the dims that they go over. */
+/* New instructions: transfers, and their dims. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static bool is_plain_load(const npu_instr *i) {
 
 enum { EVEN_BITS = 16 };
 
-/* By all that steps of a loop have in common. */
+/* A hash of all that the steps of a loop have in common. */
 static size_t hash_transfer(const npu_instr *i) {
   uint64_t h = (uint64_t)i->via + 1;
   for (const char *s = i->tag; *s; s++)

@@ -1,4 +1,4 @@
-/* The runs of bytes that an instruction touches, and memories cut where runs begin and end. */
+/* The runs of bytes that an instruction accesses; and memories divided where runs begin and end. */
 #include "codegen/backend/npu/pass/bytes.h"
 
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #include "codegen/backend/npu/sim/touch.h"
 
 /* ---- runs ----------------------------------------------------------------------------------- */
-/* An operand whose runs are being called. */
+/* An operand whose runs are enumerated. */
 typedef struct {
   const npu_instr *i;
   int operand, memory;
-  int64_t begin, bytes; /* of element 0; of an element */
-  int64_t gap;          /* the most elements between two that count as touched with them */
+  int64_t begin, bytes; /* byte of element 0; bytes of an element */
+  int64_t gap;          /* the most elements between two runs that are merged into one */
   npu_run_do each;
   void *ctx;
 } walker;
@@ -22,7 +22,7 @@ static void run_of(const walker *w, int64_t element, int64_t count) {
   w->each(w->ctx, w->operand, w->memory, first / NPU_UNIT, (first + count * w->bytes) / NPU_UNIT);
 }
 
-/* Elements that go on where those before end are of one run. */
+/* Joins contiguous elements into one run. */
 typedef struct {
   int64_t from, count;
 } joined;
@@ -33,7 +33,7 @@ static void join(const walker *w, joined *j, int64_t from, int64_t count) {
   *j = goes_on ? (joined){j->from, j->count + count} : (joined){from, count};
 }
 
-/* A line of blocks from `row` on, of which so many rows are there: whole blocks, then what is there
+/* A line of blocks from `row` on, of which so many rows exist: whole blocks, then the existing part
  * of the last. */
 static void line_runs(const walker *w, const npu_layout *l, joined *j, int64_t row, int64_t rows,
                       int64_t columns) {
@@ -48,7 +48,7 @@ static void line_runs(const walker *w, const npu_layout *l, joined *j, int64_t r
     join(w, j, npu_element(l, r, end), columns - end);
 }
 
-/* Loose: lines of blocks with all that is between their first and last element. */
+/* Loosely: lines of blocks with everything between their first and last element. */
 static void product_runs(const walker *w, const npu_cube *cube) {
   const npu_layout l = npu_layout_of(cube, w->i, w->operand);
   int64_t rows, columns;
@@ -62,8 +62,8 @@ static void product_runs(const walker *w, const npu_cube *cube) {
   run_of(w, j.from, j.count);
 }
 
-/* Dims of the operand that move it, the longest step outermost; a step back is one ahead from the
- * other end. */
+/* The operand's dims that move it, largest step first; a negative step is replaced by a positive
+ * one from the other end. */
 typedef struct {
   int n;
   npu_dim dim[NPU_DIMS];
@@ -80,7 +80,7 @@ static void add_step(steps *s, npu_dim d, int k, walker *w) {
   s->dim[at] = d;
 }
 
-/* Elements that follow on each other: takes the dims that make them off the end of the list. */
+/* The number of contiguous elements: removes the dims that span them from the end of the list. */
 static int64_t take_run(steps *s, int k, int64_t gap) {
   int64_t count = 1;
   for (; s->n > 0 && s->dim[s->n - 1].step[k] - count <= gap; s->n--)
@@ -105,8 +105,8 @@ static void box_runs(walker *w) {
   while (npu_cursor_next(&outer, &at));
 }
 
-/* Of `count` elements that begin at `at` and go on by `step`, the first and the last inside of 0 ..
- * in - 1. */
+/* Of `count` elements, at `at` and every `step` further on, the first and the last inside 0 .. in -
+ * 1. */
 static void keep_inside(int64_t at, int64_t step, int64_t in, int64_t *first, int64_t *last) {
   while (*first <= *last && (at + *first * step < 0 || at + *first * step >= in))
     ++*first;
@@ -114,7 +114,7 @@ static void keep_inside(int64_t at, int64_t step, int64_t in, int64_t *first, in
     --*last;
 }
 
-/* Along one dim, from where the others stand: what is in the image. */
+/* Runs along one dim, at one setting of the others: the part inside the image. */
 static void window_row(const walker *w, const npu_dim *row, const npu_cursor *at) {
   const npu_instr *i = w->i;
   const int64_t by = row->step[w->operand];
@@ -130,7 +130,7 @@ static void window_row(const walker *w, const npu_dim *row, const npu_cursor *at
     run_of(w, at->off[w->operand] + e * by, 1);
 }
 
-/* What a window reads at a border: row by row, along the dim of the shortest step. */
+/* A window at a border: row by row, along the dim of the smallest step. */
 static void window_runs(const walker *w) {
   npu_instr outer = *w->i;
   npu_cursor at = {.high = 0};
@@ -150,7 +150,7 @@ static void window_runs(const walker *w) {
   while (npu_cursor_next(&outer, &at));
 }
 
-/* Whether some of the window is beside the image. */
+/* Whether a part of the window is outside the image. */
 static bool has_border(const npu_instr *i) {
   int64_t lo[2] = {i->window.at[0], i->window.at[1]}, hi[2] = {lo[0], lo[1]};
   for (int k = 0; k < i->n_dims; k++) {
@@ -170,7 +170,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
       .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
   w.begin = npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
   w.gap = loose ? (align - 1) / bytes
-                : 0; /* behind an aligned number of bytes another operand may begin */
+                : 0; /* another operand may begin after an aligned number of bytes */
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))

@@ -1,12 +1,12 @@
-/* Programs of several mappings as one: what comes next begins while what comes before ends, as far
- * as flags let it. */
+/* Programs of several mappings as one: each begins while the one before ends, as far as flags
+ * allow. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/npu/pass/bytes.h"
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Instructions of all, without flags. */
+/* Instructions of all links, without flags. */
 enum { LONGEST = 1 << 20 };
 
 static bool too_long(const tf_tree *tree, tf_diags *d) {
@@ -24,8 +24,8 @@ static bool add_link(tf_npu *p, const npu_link *l, tf_diags *d) {
   return ok;
 }
 
-/* Drops tensors that lie within others and are in no instruction, and of those that end others what
- * nobody has. */
+/* Drops tensors, other than inputs and outputs, that no instruction uses, nor any tensor inside
+ * them. */
 static bool drop_unused(tf_npu *p) {
   int *to = calloc((size_t)p->n_tensors + 1, sizeof *to), n = 0;
   if (!to) return false;
@@ -34,7 +34,7 @@ static bool drop_unused(tf_npu *p) {
       const npu_operand *o = s ? &p->instr[k].from[s - 1] : &p->instr[k].to;
       if (o->memory == 0 && o->tensor >= 0) to[o->tensor] = 1;
     }
-  for (int t = p->n_tensors - 1; t >= 0; t--) /* what something lies in stays */
+  for (int t = p->n_tensors - 1; t >= 0; t--) /* a tensor that contains others stays */
     if (to[t] && p->tensor[t].within) to[p->tensor[t].within - 1] = 1;
   for (int t = 0; t < p->n_tensors; t++) {
     npu_tensor z = p->tensor[t];
@@ -65,7 +65,8 @@ tf_npu *npu_chain_compile(tf_npu *head, const npu_link *link, int n, tf_diags *d
   return NULL;
 }
 
-/* Times what the link has written in global memory, where loops were passed over. */
+/* Assigns times to what the link has written in global memory in loop steps that were passed
+ * over. */
 static void fill(const npu_build *b, npu_clock *c, const double *since) {
   const tf_workload *wl = b->p->wl;
   for (int z = 0; z < wl->n_tensors; z++) {

@@ -1,4 +1,4 @@
-/* Mappings as programs: what they take, and those of several as one. */
+/* Mappings as programs: their cycles, and several of them as one program. */
 #ifndef CODEGEN_BACKEND_NPU_PASS_CHAIN_H
 #define CODEGEN_BACKEND_NPU_PASS_CHAIN_H
 #include <math.h>
@@ -6,36 +6,36 @@
 #include "codegen/backend/npu/sim/program.h"
 #include "tileflow/tree.h"
 
-/* Sums and what is between them are float32 inside the cube; tensors are as wide as their words. */
+/* Sums and intermediates inside the cube are float32; tensors are as wide as their words. */
 static inline npu_type npu_type_of(const tf_tensor *z) {
   return z->word_bits == 32 ? NPU_F32 : NPU_F16;
 }
 
-/* Of a program that is only timed: how long it may take, and how many instructions it may have. */
+/* Limits of a program that is only timed: cycles and instructions. */
 typedef struct {
   double cycles, length;
 } npu_limits;
 #define NPU_UNLIMITED ((npu_limits){INFINITY, INFINITY})
 
-/* What a program's cycles are made of: its busiest queue does nothing before the first fill, works,
- * waits for others in between, and has ended before the last drain. */
+/* The parts of a program's cycles: before its busiest queue's first instruction (fill), that
+ * queue's work, its waits in between, and after its end (drain). */
 typedef struct {
   double cycles;
   int queue;
   double fill, busy, stall, drain;
   int64_t counted, work; /* instructions that were counted, and timed, to find them */
-  double length;         /* about how many the program has */
+  double length;         /* approximate number of the program's instructions */
 } npu_terms;
 
-/* program.c: about the cycles after which the program that npu_compile would make will have ended,
- * without making it: of long loops some steps are looked at.  No more than what is found by then
- * when they pass those of `most`.  False: as npu_compile, or it would be about longer than `most`,
- * with the reason in d; `work` holds then, too. */
+/* program.c: the approximate cycles of the program that npu_compile would make, found without
+ * making it: of long loops some steps are evaluated. Stops when the cycles exceed those of `most`.
+ * False: as npu_compile, or its length would exceed `most`, with the reason in d; `work` is set in
+ * either case. */
 bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diags *d);
 
-/* A mapping of several whose programs run one after the other as one, on tensors that they share;
- * and where those of its workload are: the program's tensor, the element of it that is their first,
- * and how many there are from one to the next along each rank. */
+/* One of several mappings whose programs run in sequence as one, on tensors that they share; and
+ * where the tensors of its workload are: the program's tensor, the element that is their first, and
+ * the stride of each rank. */
 typedef struct {
   int tensor;
   int64_t begin;
@@ -46,18 +46,18 @@ typedef struct {
   const npu_place *at; /* [n_tensors] */
 } npu_link;
 
-/* A program without tensors and instructions for that machine.  NULL with the reason in d. */
+/* A program for that machine, without tensors and instructions. NULL with the reason in d. */
 tf_npu *npu_head_of(const tf_arch *a, tf_diags *d);
-/* A name that is new in the program; NULL: out of memory. */
+/* A name that is unused in the program; NULL: out of memory. */
 const char *npu_name_new(tf_npu *p, const char *name);
-/* Name, type and size of a tensor of the program, which is not added yet.  False: too large, which
- * is reported. */
+/* Fills in name, type and size of a tensor for the program, without adding it. False: it is too
+ * large, which is reported. */
 bool npu_tensor_new(tf_npu *p, const tf_tensor *z, npu_tensor *t, tf_diags *d);
 
-/* chain.c: the links' programs as one behind the head's tensors, without loops, with flags;
- * consumes the head.  NULL with the reason in d. */
+/* chain.c: the links' programs as one, after the head's tensors, without loops, with flags;
+ * consumes the head. NULL with the reason in d. */
 tf_npu *npu_chain_compile(tf_npu *head, const npu_link *link, int n, tf_diags *d);
-/* About when each of them will have ended, and of what the cycles of all are made.  False: as
+/* The approximate end of each link, and the parts of the total cycles. False: as
  * npu_chain_compile. */
 bool npu_chain_predict(const tf_npu *head, const npu_link *link, int n, double *end,
                        npu_terms *terms, tf_diags *d);

@@ -1,6 +1,6 @@
-/* When a program will have ended: every instruction begins as soon as its queue is free and what it
- * touches has been written and read; of a mapping's long loops a few steps are looked at, and the
- * rest takes as long as these did. */
+/* Predicts when a program ends: every instruction begins as soon as its queue is free and its
+ * operands are ready. Of a mapping's long loops a few steps are evaluated, and the others are taken
+ * to last as long. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,26 +8,27 @@
 #include "codegen/backend/npu/pass/bytes.h"
 #include "codegen/backend/npu/pass/pass.h"
 
-/* When those who wrote or read it last will have, and the queues that these are in. */
+/* When the last accesses of a piece end, and the queues that they are in. */
 typedef struct {
   double written, read;
   int writer, reader;
 } moment;
 
 struct npu_clock {
-  bool loose; /* operands as npu_runs has them then */
+  bool loose; /* operands' runs are loose (npu_runs) */
   double queue[NPU_QUEUES], mad_end, vector_end;
-  double first[NPU_QUEUES],
-      busy[NPU_QUEUES]; /* when its first instruction began; how long its instructions took */
+  double first[NPU_QUEUES], busy[NPU_QUEUES]; /* the begin of each queue's first instruction; the
+                                                 total time of its instructions */
   npu_pieces memory[NPU_MEMORIES];
 };
 
 static double later(double a, double b) {
   return a > b ? a : b;
-} /* of numbers: fmax would be a call */
+} /* of finite numbers: fmax would be a call */
 
-/* ---- what an instruction touches ------------------------------------------------------------ */
-/* One whose operands are waited for until `time`, and then noted with it. */
+/* ---- accesses of an instruction ------------------------------------------------------------- */
+/* An instruction whose operands determine `time`, and which is then recorded as their latest
+ * access. */
 typedef struct {
   npu_clock *c;
   double time;
@@ -125,7 +126,8 @@ npu_terms npu_clock_terms(const npu_clock *c) {
 
 const double *npu_clock_queues(const npu_clock *c) { return c->queue; }
 
-/* Times of units from `at` up to `end`, which go up or down from one neighbour's to the other's. */
+/* Assigns times to the units from `at` up to `end`, interpolated between those of their
+ * neighbours. */
 static void spread(npu_pieces *of, int64_t at, int64_t end, moment before, moment after) {
   enum { PARTS = 16 };
   const int64_t len = end - at;
@@ -166,8 +168,8 @@ static void note_state(const npu_build *b, npu_pace *pace) {
   }
 }
 
-/* Banks that held a box when measuring began, and do now, hold what they would after `times` as
- * many steps more: what moved, moves on, with its place. */
+/* Banks that held a box before and after the measured steps get the box that they would hold after
+ * `times` as many steps more: each bound moves on by as much as it moved. */
 static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
   for (int i = 0; i < b->n_banks && i < pace->n_banks; i++)
     for (int r = 0; r < b->bank[i].rank && pace->held[i] && b->bank[i].held && b->bank[i].memory;
@@ -178,9 +180,9 @@ static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
     }
 }
 
-/* Queues that worked in the steps measured, and what these touched, go on as they did in them:
- * where one waits for another all advance alike; where they do not (one has to catch up with what
- * others did before the loop), each by itself. */
+/* Advances the queues that worked in the measured steps, and what these accessed: all equally where
+ * one waits for another; each by its own pace where they do not (as one catches up with work before
+ * the loop). */
 static void go_on(npu_clock *c, const npu_machine *machine, const npu_pace *pace, double work) {
   double since = INFINITY, by[NPU_QUEUES];
   for (int q = 0; q < NPU_QUEUES; q++)
@@ -220,7 +222,7 @@ void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double wo
   move_on(b, pace, steps / pace->measured);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- programs ------------------------------------------------------------------------------- */
 void npu_clock_free(npu_clock *c) {
   if (c) npu_pieces_free(c->memory);
   free(c);

@@ -1,6 +1,6 @@
-/* The machine that an architecture describes.  A chain of memories describes one core: of Ascend's
- * kind if they are called L1, UB and L0, whose parts say what holds the operands of the cube and
- * its sums; otherwise outermost memory, one buffer and the array's registers, where the cube reads
+/* The machine of an architecture. A chain of memories describes one core. It is of Ascend's kind if
+ * they are called L1, UB and L0, whose parts tell what holds the cube's operands and sums;
+ * otherwise it has an outermost memory, one buffer and an array with registers, and the cube reads
  * rows of the buffer. */
 #include <math.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ enum {
   L0A,
   L0B
 }; /* memories of Ascend's kind, in this order; L0's by their parts */
-enum { MTE2, MTE1, CUBE, VECTOR, MTE3, QUEUES }; /* queues of both */
+enum { MTE2, MTE1, CUBE, VECTOR, MTE3, QUEUES }; /* queues of both kinds */
 static const char *const queues[QUEUES] = {"mte2", "mte1", "cube", "vector", "mte3"};
 
 static int level_of(const tf_arch *a, const char *name) {
@@ -35,7 +35,7 @@ static void add_path(npu_machine *m, int from, int to, int queue, double words,
   m->path[m->n_paths++] = (npu_path){from, to, queue, rate(words), outer->latency + outer->issue};
 }
 
-/* `of` the line's memory. */
+/* `of`: the architecture's memory. */
 static bool add_memory(npu_machine *m, npu_memory as, const tf_memory *of, tf_diags *d) {
   m->memory[m->n_memories++] = as;
   return m->n_memories == 1 || (as.bytes > 0 && as.bytes <= INT64_C(1) << 28) ||
@@ -47,7 +47,7 @@ static int64_t bytes_of(const tf_memory *m) {
   return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8;
 }
 
-/* The part of L0 that holds operands of one kind alone. */
+/* The part of L0 that holds one kind of operands. */
 static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags *d) {
   static const char *const key[TF_N_ROLES] = {"left", "right", "result"};
   for (int i = 0; i < of->parts.n; i++) {
@@ -65,7 +65,7 @@ static bool add_part(npu_machine *m, const tf_memory *of, tf_role role, tf_diags
                  key[role]);
 }
 
-/* The units that multiply, and the other ones; -1: none. */
+/* The units that multiply, or the others; -1: none. */
 static int unit_of(const tf_arch *a, bool mac) {
   for (int i = 0; i < a->n_units; i++)
     if ((a->units[i].kinds >> TF_K_MAC & 1) == mac) return i;
@@ -101,7 +101,7 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
       !add_part(m, zero, TF_ROLE_RIGHT, d))
     return false;
   for (int l = 0; l < l1 && l < ub && l < l0; l++)
-    t->memory_of[l] = GM; /* caches that cores share are on the way, not places of their own */
+    t->memory_of[l] = GM; /* shared caches are passed through, without storage of their own */
   t->memory_of[l1] = L1;
   t->memory_of[ub] = UB;
   t->memory_of[l0] = L0C;
@@ -123,8 +123,8 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
 }
 
 /* ---- a buffer and an array ------------------------------------------------------------------ */
-/* The array holds a block of the left operand, which is loaded through the buffer's port; a column
- * of the right operand and of the sums pass that port for each column of the product. */
+/* The array holds a block of the left operand, loaded through the buffer's port; for each column of
+ * the product a column of the right operand and of the sums passes that port. */
 static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   const tf_memory *g = &a->memories[0], *buffer = &a->memories[1], *reg = &a->memories[2];
   const tf_unit *mac = &a->units[unit_of(a, true)];
@@ -151,9 +151,8 @@ static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   return true;
 }
 
-/* The array and the vector unit work in one buffer, whose port reads for both: a vector operation
- * passes half of its words in and half out, and while it goes on the array has what is left of the
- * port. */
+/* The array and the vector unit share the buffer's read port: half of a vector operation's words
+ * are read, half written, and meanwhile the array has the rest of the port. */
 static void share_port(const tf_arch *a, npu_target *t) {
   npu_vector *v = &t->machine.vector;
   const double port = a->memories[1].read_bw, half = port / 2;

@@ -1,7 +1,7 @@
-/* Inserts sets and waits of flags: before each instruction that touches what an earlier one of
- * another queue touched, unless the order follows from other flags (vector clocks, one for every
- * piece of a memory).  A wait refers to one instruction, and its flag is set right after that, so
- * that nobody waits longer than necessary; each is needed: without it nothing orders the two. */
+/* Inserts sets and waits of flags: before each instruction that accesses what an earlier one of
+ * another queue accessed, unless other flags imply the order (by vector clocks, one for every piece
+ * of a memory). A wait refers to one instruction, whose flag is set right after it, so that no wait
+ * is longer than necessary. Every flag is necessary: nothing else orders the two instructions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "codegen/backend/npu/pass/pass.h"
 
 typedef struct {
-  uint32_t write, read[NPU_QUEUES]; /* place in its queue, from 1 */
+  uint32_t write, read[NPU_QUEUES]; /* number of the instruction in its queue, from 1 */
   uint8_t queue;
 } cell;
 
@@ -17,19 +17,18 @@ typedef struct {
   tf_npu *p;
   npu_pieces cells[NPU_MEMORIES];
   uint32_t (*clock)[NPU_QUEUES]; /* [instruction] what is known to have ended when it ends */
-  uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* instructions of a queue */
+  uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* the instructions of a queue */
   uint32_t seen[NPU_QUEUES][NPU_QUEUES];
-  int queue;                 /* of the current instruction; */
-  uint32_t need[NPU_QUEUES]; /* and what it must wait for */
-  uint64_t *waits, *sets;    /* [instruction] bit for each other queue, 8 a queue */
+  int queue;                 /* of the current instruction: */
+  uint32_t need[NPU_QUEUES]; /* ... what it must wait for */
+  uint64_t *waits, *sets;    /* [instruction] a bit for each other queue, 8 per queue */
 } flagger;
 
 static void need(flagger *f, int queue, uint32_t n) {
   if (n > f->need[queue]) f->need[queue] = n;
 }
 
-/* Notes what an operand must wait for: what was written there, and before a write also what was
- * read there. */
+/* Records what an operand must wait for: writes there and, if it writes, reads there. */
 static void need_access(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   flagger *f = ctx;
   npu_pieces *of = &f->cells[memory];
@@ -56,7 +55,7 @@ static void mark(void *ctx, int operand, int memory, int64_t at, int64_t end) {
         (cell){.write = f->n[f->queue], .queue = (uint8_t)f->queue};
 }
 
-/* Whether the order after queue q follows from that after another queue. */
+/* Whether waiting for another queue implies the wait for queue q. */
 static bool follows(const flagger *f, int q) {
   bool any = false;
   for (int k = 0; k < NPU_QUEUES; k++)
@@ -91,7 +90,7 @@ static void order(flagger *f, size_t at) {
     npu_runs(f->p, i, k, false, mark, f);
 }
 
-/* Builds the program again with flags. */
+/* Rebuilds the program with flags. */
 static bool put_flags(flagger *f, const npu_instr *old, size_t n) {
   for (size_t k = 0; k < n; k++) {
     for (int q = 0; q < NPU_QUEUES; q++) {

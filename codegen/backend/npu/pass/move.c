@@ -14,8 +14,7 @@ static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, con
     npu_dim_add(b, i, (npu_dim){box[r].len, {to->stride[r], from->stride[r]}, 0, 0});
 }
 
-/* The elements of v from its beginning up to the bank's seam (where its ring buffer wraps around).
- */
+/* The elements of v up to the bank's seam (where its ring buffer wraps around). */
 static int64_t before_seam(const npu_bank *k, int r, tf_ival v) {
   const int64_t off = ((v.lo - k->org[r]) % k->ext[r] + k->ext[r]) % k->ext[r];
   return v.len < k->ext[r] - off ? v.len : k->ext[r] - off;

@@ -1,12 +1,12 @@
-/* The open mapping that an NPU supports, for the planner to search if no mapping is given: all ops
- * fused below the loops that they share, with intermediates in UB, or in L1 if the cube reads them;
- * if they share none, one after the other, with intermediates in global memory.  Where the ops hold
- * a softmax, also with its keys streamed: a block of them at a time is in L1, where the results are
- * kept.  Where the vector unit works, also with all that it makes in whole lines of its memory, as
- * it needs them: its ops are not split near it, and further out into blocks of sixteen. Where
- * results can be made part by part though not all ops have these dims (convolutions), also below
- * loops over those: of each intermediate only what a part needs is made, and what children read in
- * each part stays in L1. (The planner itself plans each op alone, too.) */
+/* The open mappings that suit an NPU, for the planner to search if none is given. All ops are fused
+ * below the loops that they share, with intermediates in UB, or in L1 if the cube reads them; if
+ * they share none they run in sequence, with intermediates in global memory. If there is a softmax,
+ * also with its keys streamed: a block of them at a time is in L1, where the results are kept. If
+ * there is a vector unit, also with its results in whole lines of its memory: its ops are not split
+ * near it, and further out into blocks of sixteen. If results can be computed in parts along dims
+ * that not all ops have (convolutions), also below loops over these: of each intermediate only what
+ * a part needs is computed, and what children read in each part stays in L1. (The planner itself
+ * also plans each op alone.) */
 #include <math.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -16,12 +16,12 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   npu_target t;
-  int global, near, unit,
-      cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
+  int global, near, unit, cube; /* memory levels: outermost; L1, UB, L0; with an array, near is its
+                                   buffer and cube its registers */
   bool fused;
-  bool lines; /* the vector unit's ops in whole lines */
-  bool cut;   /* results in parts, for which parts of what is between are made */
-  int keys;   /* the dim that is streamed; -1: none */
+  bool lines; /* ops of the vector unit are in whole lines */
+  bool cut;   /* results are computed in parts, with the parts of intermediates that they need */
+  int keys;   /* the streamed dim; -1: none */
   tf_build *out;
 } former;
 
@@ -46,7 +46,7 @@ static void open_loop(const former *f, int dim) {
   tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL});
 }
 
-/* Whether neighbours along the dim are neighbours in memory, in what some op makes. */
+/* Whether the dim is contiguous in the output of some op. */
 static bool is_line(const tf_workload *wl, int dim) {
   bool is = false;
   for (int o = 0; o < wl->n_ops; o++)
@@ -54,7 +54,7 @@ static bool is_line(const tf_workload *wl, int dim) {
   return is;
 }
 
-/* A loop over blocks: where lines count, of sixteen neighbours, or a power of two as many. */
+/* A loop over blocks: with lines, of sixteen contiguous elements times a power of two. */
 static void open_blocks(const former *f, int dim) {
   enum { LINE = 16, MOST = 12 };
   const int64_t extent = f->wl->dims[dim].extent;
@@ -83,8 +83,8 @@ static void spread(const former *f, int dim, tf_axis axis, int64_t most) {
   if (trip > 1) tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
 }
 
-/* The op's dim on that side of its output (of its left operand: what is summed) with the largest
- * extent, the last of equals; -1: none. */
+/* The op's longest dim, the last among equals, on that side of its output (or, for the left
+ * operand, reduced); -1: none. */
 static int widest(const former *f, const tf_op *op, int role, npu_side side) {
   int found = -1;
   for (int k = 0; k < op->n_dims; k++) {
@@ -125,7 +125,7 @@ static void bypass(const former *f, const tf_op *op, int level, bool reads, bool
     tf_build_bypass(f->out, (tf_named){.tensor = op->out});
 }
 
-/* Chooses a power of two of blocks on one side, as many as the extent and the memory allow. */
+/* Chooses a power of two of blocks along one side, limited by the extent and the memory. */
 static void blocks(const former *f, int dim, int64_t side, int64_t most) {
   int64_t counts[16];
   int n = 0;
@@ -137,8 +137,8 @@ static void blocks(const former *f, int dim, int64_t side, int64_t most) {
                   (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* A square of sums that fits in L0C, and the longest part of the sum for which L0A and L0B then
- * have room. */
+/* A square of sums that fits in L0C, and the longest part of the sum that L0A and L0B can hold for
+ * it. */
 static void on_cube(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const npu_machine *m = &f->t.machine;
@@ -157,7 +157,7 @@ static void on_cube(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-/* A block of the array's mesh in both directions, in a tile of the buffer whose loops stream. */
+/* A block of the array's mesh, in both directions, in a tile of the buffer whose loops stream. */
 static void on_array(const former *f, const tf_op *op, int parent) {
   const int64_t *mesh = f->arch->memories[f->cube].mesh;
   parent = tf_build_tile(f->out, parent, f->near);
@@ -203,7 +203,7 @@ static void vector(const former *f, const tf_op *op, int parent) {
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- forms of mappings ---------------------------------------------------------------------- */
 
 static bool reduces(const tf_op *op, int dim) {
   bool does = false;
@@ -212,8 +212,7 @@ static bool reduces(const tf_op *op, int dim) {
   return does;
 }
 
-/* The dim that both a maximum that stays inside and a sum reduce, and no result has: a softmax's
- * keys.  -1: none. */
+/* The dim that an inner maximum and a sum reduce, and no result has: a softmax's keys. -1: none. */
 static int keys_of(const tf_workload *wl) {
   int found = -1;
   for (int d = wl->n_dims - 1; d >= 0; d--) {
@@ -230,8 +229,8 @@ static int keys_of(const tf_workload *wl) {
   return found;
 }
 
-/* Whether parts of the results along the dim need parts of what is between: every result has it,
- * reads of what is between move with it, and nobody sums over it. */
+/* Whether results can be computed in parts along the dim, with parts of intermediates: every result
+ * has it, it moves reads of intermediates, and no sum reduces it. */
 static bool is_cut(const tf_workload *wl, int dim) {
   bool all = true, moves = false;
   for (int o = 0; o < wl->n_ops; o++) {
@@ -254,7 +253,7 @@ static bool can_be_cut(const tf_workload *wl) {
   return any;
 }
 
-/* The Seq below a Tile that keeps results from block to block of the keys. */
+/* The Seq below a Tile that keeps results across blocks of keys. */
 static int streams(const former *f, int parent) {
   open_loop(f, f->keys);
   parent = tf_build_scope(f->out, tf_build_tile(f->out, parent, f->near), TF_SEQ);
@@ -296,7 +295,7 @@ static bool has_vectors(const tf_workload *wl) {
   return any;
 }
 
-/* Fills in the architecture and what does not depend on the form. */
+/* Fills in the architecture and all that does not depend on the form. */
 static bool make_former(former *f) {
   tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
   const bool is = d && npu_target_of(f->arch, &f->t, d);

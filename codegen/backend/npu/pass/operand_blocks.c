@@ -1,5 +1,5 @@
-/* Tiles of a product's operands as blocks: which rank is what, and the way between blocks and rows.
- */
+/* Operands of products as tiles in blocks: the roles of ranks, and transfers between blocks and
+ * rows. */
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -21,23 +21,22 @@ void npu_operand_dims(const npu_build *b, npu_bank *k) {
 }
 
 /* ---- moving --------------------------------------------------------------------------------- */
-/* A rectangle of a matrix: a row dim and a column dim of the operand go on from `point`, the others
- * stand. */
+/* A rectangle of a matrix: a row dim and a column dim of the operand vary from `point` on, the
+ * others are fixed. */
 typedef struct {
   npu_bank *blocks, *rows;
   bool out;
   npu_tile t;
-  int side[2]; /* the operand's dim that its rows, and that its columns go along; -1: there is one
-                */
-  int64_t step[2];            /* elements of the rows bank from one to the next along it */
+  int side[2];                /* the operand's dims along its rows and columns; -1: a single one */
+  int64_t step[2];            /* the stride of each in the bank with rows */
   int64_t first[2];           /* row and column of the matrix at `point` */
-  int64_t matrix;             /* which one */
+  int64_t matrix;             /* its number */
   int64_t point[TF_MAX_RANK]; /* values of the operand's dims */
-  int edge[2]; /* ranks of the tensor that may be read beyond its border, in padding; -1 */
+  int edge[2]; /* ranks of the tensor that are read beyond its border, in padding; -1: none */
 } piece;
 
-/* Of n elements from `from` on: how many fill the block they begin in, then whole blocks, then the
- * rest. */
+/* Divides n elements, from `from` on: those that fill up the first block, then whole blocks, then
+ * the rest. */
 static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
   const int64_t head = from % by ? (by - from % by < n ? by - from % by : n) : 0;
   part[0] = head;
@@ -45,13 +44,12 @@ static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
   part[2] = n - head - part[1];
 }
 
-/* Part of a side: n elements from `off` on, counted from the rectangle's first. */
+/* A part of a side: n elements from `off` on, relative to the rectangle's first. */
 typedef struct {
   int64_t off, n;
 } span;
 
-/* By how much coordinate r of the tensor moves from one value of the operand's dim i (-1: none) to
- * the next. */
+/* The step of coordinate r of the tensor for one step of the operand's dim i (-1: none). */
 static int64_t coef(const npu_build *b, const npu_bank *k, int r, int i) {
   if (i < 0) return 0;
   const tf_op *op = op_of_bank(b, k);
@@ -69,7 +67,7 @@ static int64_t step_of(const npu_build *b, const npu_bank *blocks, const npu_ban
   return step;
 }
 
-/* Coordinate r of the rectangle's element that is `down` rows and `right` columns from `point`. */
+/* Coordinate r of the rectangle's element `down` rows and `right` columns from `point`. */
 static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t down, int64_t right) {
   const npu_bank *k = q->blocks;
   int64_t x = k->role ? op_of_bank(b, k)->reads[k->role - 1].index[r].c : 0;
@@ -78,8 +76,8 @@ static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t dow
   return x + down * coef(b, k, r, q->side[0]) + right * coef(b, k, r, q->side[1]);
 }
 
-/* What the part reads of the tensor along rank r, without padding: coordinates are linear, so
- * corners do. */
+/* What the part reads of the tensor along rank r, without padding: coordinates are linear, so that
+ * its corners determine it. */
 static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span column) {
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   int64_t lo = INT64_MAX, hi = INT64_MIN;
@@ -92,8 +90,8 @@ static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span 
   return tf_common_part((tf_ival){lo, hi - lo + 1}, (tf_ival){z->lo[r], z->extent[r]});
 }
 
-/* Where the part's first element is, or would be if it is padding: as if the bank went on around
- * what it holds. */
+/* The offset of the part's first element, or what it would be in padding if the bank continued
+ * there. */
 static int64_t offset_of(const npu_build *b, const piece *q, span row, span column, bool *seam) {
   const npu_bank *k = q->rows;
   int64_t x[TF_MAX_RANK], back = 0;
@@ -109,7 +107,7 @@ static int64_t offset_of(const npu_build *b, const piece *q, span row, span colu
   return none ? npu_slot_at(k) : npu_bank_at(k, x) - back * npu_type_bytes(k->type);
 }
 
-/* An element at a time, zeros beyond the tensor's border. */
+/* Makes the transfer go element by element, with zeros beyond the tensor's border. */
 static void be_window(const npu_build *b, const piece *q, npu_instr *i, span row, span column) {
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   i->op = NPU_LOAD;
@@ -120,7 +118,7 @@ static void be_window(const npu_build *b, const piece *q, npu_instr *i, span row
   }
 }
 
-/* A part of the rectangle that stands in whole blocks, or in one, along each side. */
+/* Transfers a part of the rectangle that consists of whole blocks, or of one, along each side. */
 static void put(npu_build *b, const piece *q, span row, span column) {
   const npu_tile *t = &q->t;
   const int64_t down = q->first[0] + row.off, right = q->first[1] + column.off;
@@ -159,7 +157,7 @@ static void put_rectangle(npu_build *b, const piece *q, span row, span column) {
   }
 }
 
-/* Halves it until no seam of the rows bank is within. */
+/* Halves the part until no seam of the bank with rows is inside. */
 static void put_parts(npu_build *b, const piece *q, span row, span column) {
   bool seam;
   offset_of(b, q, row, column, &seam);
@@ -174,9 +172,8 @@ static void put_parts(npu_build *b, const piece *q, span row, span column) {
   }
 }
 
-/* The dims of a side stand one in the other in the op's order, but the longest that is summed is
- * the innermost: long runs make few transfers.  Both operands agree, for they have the same ranges
- * of what is summed. */
+/* The dims of a side are nested in the op's order, but the longest reduced one is innermost: long
+ * runs need few transfers. Both operands agree, as they have the same ranges of reduced dims. */
 static int innermost(const npu_build *b, const npu_bank *k, const tf_ival *box, npu_side side) {
   int found = -1;
   for (int i = 0; i < k->rank; i++) {
@@ -209,7 +206,7 @@ static bool next(const piece *q, const tf_ival *box, int64_t *x) {
   return false;
 }
 
-/* How many ranks the box reads beyond the tensor's border, and the first two. */
+/* The number of ranks along which the box crosses the tensor's border, and the first two. */
 static int edges_of(const npu_build *b, piece *q, const tf_ival *box) {
   const npu_bank *k = q->blocks;
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
@@ -231,9 +228,9 @@ static int edges_of(const npu_build *b, piece *q, const tf_ival *box) {
   return n;
 }
 
-/* The ranks along which some box of the op is read beyond the tensor's border: all its transfers
- * are windows over these, so that steps of a loop differ in places alone.  Where they are more than
- * a window has, those of this box. */
+/* The ranks along which some box of the op crosses the tensor's border: all its transfers are
+ * windows over these, so that steps of a loop differ only in places. If these are more than a
+ * window can have, those of this box. */
 static bool find_edges(npu_build *b, piece *q, const tf_ival *box) {
   const tf_op *op = op_of_bank(b, q->blocks);
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];

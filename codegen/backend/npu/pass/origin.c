@@ -1,15 +1,15 @@
-/* Where sums begin and end: at the first and the last step of what is reduced, or of what a mask
+/* Where sums begin and end: at the first and the last step of the reduction, or of what a mask
  * leaves of it. */
 #include "codegen/backend/npu/pass/pass.h"
 #include "model/flow/skip.h"
 
-/* The range of the dim that op o reduces step by step, in this run of its scope. */
+/* The range, in this run of its scope, of the dim that op o reduces step by step. */
 static tf_ival step_of(const npu_build *b, int o) {
   const tf_op *op = &b->p->wl->ops[o];
   return tf_dim_range(&b->ev, o, op->dims[op->n_out_dims], b->p->stream_scope[o], b->cur);
 }
 
-/* The mask that leaves out runs of op o's scope; NULL. */
+/* The mask that skips runs of op o's scope; NULL: none. */
 static const tf_mask *mask_of(const npu_build *b, int o) {
   const tf_skips *k = b->p->skips;
   const tf_op *op = &b->p->wl->ops[o];
@@ -17,8 +17,8 @@ static const tf_mask *mask_of(const npu_build *b, int o) {
                                                                                           : NULL;
 }
 
-/* A band is convex: the run before this one is left out if what it ends with lies before the band
- * of all rows. */
+/* As a band is convex, the run before this one is skipped if its last key lies before the band of
+ * all rows. */
 bool npu_stream_begins(const npu_build *b, int o) {
   const tf_mask *m = mask_of(b, o);
   const int64_t from = step_of(b, o).lo;
@@ -41,7 +41,7 @@ int64_t npu_origin(const npu_build *b, int o, int i) {
   return streamed && npu_stream_begins(b, o) ? step_of(b, o).lo : 0;
 }
 
-/* Whether a sum goes on: some dim that is reduced is not where it begins. */
+/* Whether a sum continues: some reduced dim is not at its beginning. */
 bool npu_goes_on(const npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &b->p->wl->ops[o];
   bool on = false;

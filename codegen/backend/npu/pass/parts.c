@@ -1,9 +1,8 @@
-/* An op of the vector unit in parts: as many of its points at a time as its expression's values
- * have room for. */
+/* Splits an op of the vector unit: as many points at a time as its expression's values have room
+ * for. */
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether neighbours along the op's dim (a position) are neighbours in memory, in what it reads or
- * makes. */
+/* Whether the op's dim (a position) is contiguous in an operand or the output. */
 static bool is_line(const npu_build *b, const tf_op *op, int dim) {
   bool is = dim == op->n_out_dims - 1;
   for (int i = 0; i < op->n_reads; i++) {
@@ -15,8 +14,8 @@ static bool is_line(const npu_build *b, const tf_op *op, int dim) {
   return is;
 }
 
-/* Parts are of so many points along the dim, or of a multiple: they begin where operands may, of
- * the narrowest type. */
+/* Parts have a multiple of so many points along the dim, as they begin where operands of the
+ * narrowest type may. */
 static int64_t grain(const npu_build *b, const npu_bank *k, const tf_op *op, int dim) {
   const int64_t align = b->t.machine.memory[k->memory].align,
                 line = align / npu_type_bytes(NPU_F16);
@@ -52,7 +51,7 @@ void npu_lay_out_part(const npu_build *b, npu_bank *k, const tf_ival *range) {
   k->bytes = room;
 }
 
-/* Sums are divided last: a part of one adds to what the part before left. */
+/* Reduced dims are split last: a part of a sum adds to what the part before left. */
 int npu_part_dim(const npu_build *b, const npu_bank *k, const tf_ival *range, int64_t *first) {
   const tf_op *op = op_of_values(b, k);
   int64_t ext[TF_MAX_RANK], most = 1;

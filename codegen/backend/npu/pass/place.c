@@ -1,10 +1,9 @@
-/* Places of banks in their memories: bytes that they share in turn, and slots in which what is
- * fetched early waits. */
+/* Assigns storage to banks in their memories: shared by banks with disjoint live ranges, with
+ * several slots for what is prefetched. */
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether what the bank holds outlives a run of Seq n, the outermost: it belongs to a Tile above,
- * or a stream goes on.
- */
+/* Whether the bank's content outlives a run of Seq n, the outermost: it belongs to a Tile above, or
+ * a stream continues. */
 static bool outlives(const npu_build *b, const npu_bank *k, int n) {
   const int maker = b->p->wl->tensors[k->tensor].producer;
   bool does = maker >= 0 && b->p->stream_scope[maker] == n;
@@ -14,8 +13,7 @@ static bool outlives(const npu_build *b, const npu_bank *k, int n) {
   return does;
 }
 
-/* Whether loops stand above the outermost scope: its children follow on each other again and again.
- */
+/* Whether loops are above the outermost scope, so that its children repeat. */
 static bool is_repeated(const npu_build *b) {
   const tf_node *nodes = b->p->tree->nodes;
   bool is = false;
@@ -25,7 +23,7 @@ static bool is_repeated(const npu_build *b) {
   return is;
 }
 
-/* Whether nothing but reads from further out fills the bank. */
+/* Whether the bank is only filled by loads from further out. */
 static bool is_only_read(const npu_build *b, const npu_bank *k) {
   bool only =
       k->level > 0 && b->p->home_level[k->tensor] != k->level && (!k->blocks || k->role > 0);
@@ -35,9 +33,8 @@ static bool is_only_read(const npu_build *b, const npu_bank *k) {
   return only;
 }
 
-/* Whether the child of the outermost Seq uses the bank, or leaves its tensor as it is there.  Where
- * no child runs again, what a bank that is only read holds matters to those alone that read it
- * there. */
+/* Whether the child of the outermost Seq uses the bank, or lets it keep its content. If no child
+ * repeats, the content of a bank that is only loaded matters to the children that read it there. */
 static bool uses(const npu_build *b, const npu_bank *k, int child) {
   bool does = false;
   if (is_repeated(b) || !is_only_read(b, k)) return tf_node_touches(b->p->facts, child, k->tensor);
@@ -50,8 +47,8 @@ static bool uses(const npu_build *b, const npu_bank *k, int child) {
   return does;
 }
 
-/* The live range of the bank: the children of the outermost Seq that use it.  After the last of
- * them its bytes are reused; flags make later users wait. */
+/* The live range of the bank: the children of the outermost Seq that use it. After the last of them
+ * its bytes are reused; flags make later users wait. */
 static void find_life(const npu_build *b, npu_bank *k) {
   const tf_node *nodes = b->p->tree->nodes;
   int n = 0;
@@ -71,7 +68,7 @@ static bool live_together(const npu_bank *a, const npu_bank *c) {
   return a->first <= c->last && c->first <= a->last;
 }
 
-/* First fit: puts the i-th bank at the first place that is free during its live range. */
+/* First fit: places the i-th bank at the lowest offset that is free during its live range. */
 static void first_fit(npu_build *b, int i) {
   npu_bank *k = &b->bank[i];
   k->at = 0;
@@ -81,7 +78,7 @@ static void first_fit(npu_build *b, int i) {
                        k->at < q->at + q->slots * q->bytes && q->at < k->at + k->slots * k->bytes;
     if (!meets) continue;
     k->at = q->at + q->slots * q->bytes;
-    j = -1; /* which may overlap an earlier one */
+    j = -1; /* it may overlap with an earlier one */
   }
 }
 
@@ -97,8 +94,8 @@ static int64_t pack(npu_build *b, int memory) {
   return end;
 }
 
-/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early
- * waits in them. Returns how many that should have two have one. */
+/* One slot for each, then one more for each in turn, as far as there is room, for prefetching.
+ * Returns how many of those that should have two have one. */
 static int add_slots(npu_build *b, int memory) {
   int single = 0;
   for (int slots = 2; slots <= NPU_SLOTS; slots++)
@@ -113,8 +110,8 @@ static int add_slots(npu_build *b, int memory) {
   return single;
 }
 
-/* All banks of the memory with one slot, and living through the whole, or between the children that
- * touch them. */
+/* All banks of the memory with one slot, and live throughout, or (by_turns) while children use
+ * them. */
 static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
@@ -127,8 +124,8 @@ static int64_t begin_places(npu_build *b, int memory, bool by_turns) {
   return pack(b, memory);
 }
 
-/* One slot of each, in bytes that children share, and as many turns as there is room for: while one
- * waits the others go on.  False: not even two. */
+/* One slot each, in storage that children share, and as many turns as fit: while one waits the
+ * others run. False: not even two fit. */
 static bool place_turns(npu_build *b, int memory) {
   const int64_t bytes = b->turn_tile < 0 ? 0 : begin_places(b, memory, true);
   const int64_t turns = bytes > 0 ? b->t.machine.memory[memory].bytes / bytes : 0;
@@ -138,8 +135,8 @@ static bool place_turns(npu_build *b, int memory) {
   return b->turns >= 2;
 }
 
-/* Bytes needed by turns where values within expressions take `most` bytes, or the least of which a
- * part can be; *fewer: whether some do that took more. */
+/* Bytes needed for shared storage if values within expressions take at most `most` bytes, or their
+ * least part; *fewer: whether that reduces some. */
 static int64_t shrink_values(npu_build *b, int memory, int64_t most, bool *fewer) {
   *fewer = false;
   for (int i = 0; i < b->n_banks; i++) {
@@ -153,7 +150,7 @@ static int64_t shrink_values(npu_build *b, int memory, int64_t most, bool *fewer
   return begin_places(b, memory, true);
 }
 
-/* Bytes needed by turns, with values within expressions in as large parts as there is room for. */
+/* Bytes needed for shared storage, with parts of values within expressions as large as fit. */
 static int64_t place_values(npu_build *b, int memory, int64_t used) {
   int64_t most = 0;
   bool fewer = true;
@@ -167,9 +164,10 @@ static int64_t place_values(npu_build *b, int memory, int64_t used) {
   return used;
 }
 
-/* Places of their own where there is room for two slots of each, so that no child waits for the one
- * before, or for one if children repeat.  Else those of others' by turns, if more have two slots
- * then: a wait from child to child is one, without a second slot there is one for each tile. */
+/* Chooses separate storage for all banks if there is room for two slots each, so that no child
+ * waits for the one before, or for one slot each if children repeat. Otherwise shared storage, if
+ * more banks then have two slots: it costs a wait between children, while a missing second slot
+ * costs one for each tile. */
 static bool place_buffers(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
   if (place_turns(b, memory)) return true;

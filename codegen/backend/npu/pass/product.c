@@ -5,7 +5,7 @@ static bool is_plain(const tf_index *ix) {
   return ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1);
 }
 
-/* Whether each rank of what it reads is one of its dims, or a constant. */
+/* Whether each index of its reads is one of its dims, or a constant. */
 static bool all_plain(const tf_op *op, const tf_workload *wl) {
   bool plain = true;
   for (int i = 0; i < 2; i++)
@@ -26,7 +26,7 @@ static npu_instr *add_mad(npu_build *b, int op) {
   return i;
 }
 
-/* All operands in blocks. */
+/* A product with all operands in blocks. */
 static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
   const npu_tile sums = npu_tile_of(b, bank[0], bank[0]->box),
                  left = npu_tile_of(b, bank[1], bank[1]->box);
@@ -46,7 +46,7 @@ static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
-/* Position of the op's dim behind rank r of the operand; -1: a constant. */
+/* Position of the op's dim of rank r of the operand; -1: a constant. */
 static int dim_of(const tf_op *op, const npu_bank *k, int r) {
   if (!k->role) return r;
   const tf_index *ix = &op->reads[k->role - 1].index[r];
@@ -56,8 +56,7 @@ static int dim_of(const tf_op *op, const npu_bank *k, int r) {
   return at;
 }
 
-/* Position of the op's dim, innermost, that the operand has on that side; -1: none with more than
- * one element. */
+/* Position of the operand's innermost dim on that side; -1: none with more than one element. */
 static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_side side,
                     const tf_ival *range) {
   int found = -1;
@@ -68,7 +67,7 @@ static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_
   return found;
 }
 
-/* Elements from one value of the op's dim (a position; -1: none) to the next. */
+/* The stride of the op's dim (a position; -1: none), in elements. */
 static int64_t stride_of(const tf_op *op, const npu_bank *k, int dim) {
   int64_t step = 0;
   for (int r = 0; r < k->rank && dim >= 0; r++)
@@ -94,8 +93,8 @@ static bool step(const tf_op *op, const tf_ival *range, const int side[3], int64
   return false;
 }
 
-/* Operands row by row: a product for each setting of the dims but one each of rows, columns and
- * what is summed. */
+/* Operands in rows: a product for each setting of the dims other than one each of rows, columns and
+ * reduced ones. */
 static void by_rows(npu_build *b, int o, const tf_ival *range, npu_bank *const bank[3]) {
   const tf_op *op = &b->p->wl->ops[o];
   const int side[3] = {side_dim(b, op, bank[0], NPU_ROW, range),

@@ -1,5 +1,5 @@
-/* A mapping as a program: once to find the sizes of all places, once to make the instructions, then
- * flags. */
+/* Compiles a mapping: a dry run finds the sizes of all banks, the second run makes the
+ * instructions, then flags are added. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static bool is_taken(const tf_npu *p, const char *name, bool own_too) {
   return taken;
 }
 
-/* A name for the assembler: letters, digits and _, none that is there. */
+/* A name for the assembler: letters, digits and _, unused so far. */
 static const char *name_of(tf_npu *p, const char *name, bool own_too) {
   char text[64] = "";
   size_t n = 0;
@@ -80,7 +80,7 @@ static void add_tensor(npu_build *b, int z) {
   if (b->ok && !npu_add_tensor(b->out, new)) b->ok = tf_out_of_memory(b->d);
 }
 
-/* Of a link of a chain they are there already. */
+/* Links of a chain have them already. */
 static void add_tensors(npu_build *b) {
   b->ok = b->lent || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
   b->t.machine = b->out->machine;
@@ -131,7 +131,8 @@ static bool make_build(npu_build *b, const tf_tree *tree) {
                                           "the product of trip counts passes 2^63 - 1");
 }
 
-/* Instructions, at least, for an entry of op o's innermost tile; before all has places, one. */
+/* The least number of instructions for an entry of op o's innermost tile; before storage is
+ * assigned, one. */
 static double each_entry(const npu_build *b, int o) {
   const npu_bank *values = b->temp[o * NPU_TEMPS] < 0 ? NULL : &b->bank[b->temp[o * NPU_TEMPS]];
   double points = (double)npu_type_bytes(NPU_F32);
@@ -141,7 +142,7 @@ static double each_entry(const npu_build *b, int o) {
   return npu_vector_calls(b, o) * fmax(1, points / (double)values->bytes);
 }
 
-/* Whether the innermost tiles are entered not too often. */
+/* Whether the innermost tiles are entered few enough times. */
 static bool is_short(npu_build *b) {
   double entries = 0;
   for (int o = 0; o < b->p->wl->n_ops; o++) {
@@ -156,7 +157,7 @@ static bool is_short(npu_build *b) {
   return b->ok;
 }
 
-/* Sizes and places of all banks. */
+/* Sizes and storage of all banks. */
 static bool fit(npu_build *b, const tf_tree *tree) {
   if (tree->open)
     return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
@@ -167,7 +168,7 @@ static bool fit(npu_build *b, const tf_tree *tree) {
   return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b) && is_short(b);
 }
 
-/* All instructions, but no flags. */
+/* All instructions, without flags. */
 static bool run(npu_build *b, const tf_tree *tree) {
   if (!fit(b, tree)) return false;
   b->dry = false;
@@ -255,7 +256,7 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   return p;
 }
 
-/* Whether it is not much longer than it may be, as far as a few steps of each loop tell. */
+/* Whether the program is within the limit, as far as a few steps of each loop tell. */
 static bool short_as_counted(npu_build *b, int64_t *counted) {
   const double much = 1.06;
   if (!isfinite(b->most.length) || b->turn_tile >= 0) return true;

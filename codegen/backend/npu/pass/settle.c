@@ -1,7 +1,7 @@
-/* Tiles and slots in turn (docs/NPU.md): tiles say how large places are, the room that is left how
- * many slots each gets, slots how far queues run ahead, and both when the program ends.  Where a
- * place has one slot, tiles that take less of its tensor are tried, where it has more than two,
- * tiles that take more, until none of them ends sooner. */
+/* Settles tiles and slots in turn (docs/NPU.md): tiles determine the sizes of banks, the remaining
+ * room the number of slots of each, slots how far queues run ahead, and all of it when the program
+ * ends. For a bank with one slot, tiles that take less of its tensor are tried, for one with more
+ * than two, tiles that take more, until none ends sooner. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "model/eval/hooks.h"
 
 enum { SETTLE_ROUNDS = 12 };
-/* Instructions that may be looked at before the last round. */
+/* Instructions that may be evaluated before the last round. */
 enum { SETTLE_WORK = 150000 };
 /* The longest program of which all steps are timed. */
 enum { SETTLE_WHOLE = 1 << 17 };
 
 enum { SMALLER = 1, LARGER = 2 };
 
-/* A factor of trip counts that goes from a loop to the next ones over its dim further in (LARGER
+/* A factor of trip counts that moves from a loop to the next inner ones over its dim (LARGER
  * tiles), or back. */
 typedef struct {
   int node, loop;
@@ -31,7 +31,7 @@ typedef struct {
   tf_tree *at; /* the best so far */
   double cycles;
   int64_t work;
-  unsigned char *want; /* [dim] SMALLER, LARGER tiles */
+  unsigned char *want; /* [dim] whether SMALLER, LARGER tiles are wanted */
   FILE *said;
 } settler;
 
@@ -57,8 +57,7 @@ static bool has_dim(const tf_op *op, int dim) {
   return has;
 }
 
-/* Of the temporal loops over the dim on the way from the node to an op below it the first; NULL:
- * none. */
+/* The first of the temporal loops over the dim between the node and an op below it; NULL: none. */
 static tf_loop *next_loop(const tf_tree *t, int node, int op, int dim) {
   const int leaf = t->op_node[op];
   tf_loop *found = NULL;
@@ -69,7 +68,7 @@ static tf_loop *next_loop(const tf_tree *t, int node, int op, int dim) {
   return found;
 }
 
-/* The least number by which all loops that lose a factor can be divided; 1: none. */
+/* The least number that divides all loops that lose a factor; 1: none. */
 static int64_t factor_of(const tf_tree *t, const shift *s) {
   const tf_loop *outer = &t->nodes[s->node].loops[s->loop];
   int64_t common = s->way == LARGER ? outer->trip : 0;
@@ -90,7 +89,7 @@ static bool is_next(const tf_tree *t, const tf_loop *inner, int node, int dim) {
   return is;
 }
 
-/* The tree after the shift; NULL: a rule is broken, or memory ran out. */
+/* The tree after the shift; NULL: it violates a rule, or out of memory. */
 static tf_tree *shifted(const tf_tree *t, const shift *s) {
   tf_tree *c = tf_tree_copy(t, t->arch, t->workload, NULL);
   if (!c) return NULL;
@@ -120,7 +119,7 @@ static void want(settler *s, int tensor, unsigned char way) {
   }
 }
 
-/* Says how many slots the places in a memory have, and what tiles that speaks for. */
+/* Describes the slots of a memory's banks, and notes which tiles they suggest. */
 static void slots_in(settler *s, const npu_build *b, int memory) {
   const char *before = b->t.machine.memory[memory].name;
   for (int i = 0; i < b->n_banks; i++) {
@@ -146,8 +145,8 @@ static bool slots(settler *s, tf_diags *d) {
   return true;
 }
 
-/* ---- in turn -------------------------------------------------------------------------------- */
-/* Whether the tiles fit by the model, which knows other limits than the program does. */
+/* ---- rounds --------------------------------------------------------------------------------- */
+/* Whether the tiles fit by the model, whose limits differ from the program's. */
 static bool fits(const tf_tree *t, tf_diags *d) {
   tf_result r;
   tf_model *m = tf_model_new(t, d);
@@ -157,8 +156,8 @@ static bool fits(const tf_tree *t, tf_diags *d) {
   return fits;
 }
 
-/* What is expected of other tiles, if they end sooner than the best so far; else that, or infinity.
- * `sure`: if the program can be made, too, which takes as long as to make it. */
+/* The expected cycles of other tiles, if these end sooner than the best so far; else the best's, or
+ * infinity. `sure`: only if the program can be made, which takes as long as making it. */
 static double expected(settler *s, const tf_tree *t, bool sure) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
@@ -182,8 +181,7 @@ static void try(settler *s, shift x, bool sure, tf_tree **best, shift *taken) {
   s->cycles = cycles;
 }
 
-/* Of the tiles that the slots speak for the best, while there is work left; NULL: none ends sooner.
- */
+/* The best of the tiles that the slots suggest, while effort is left; NULL: none ends sooner. */
 static tf_tree *best_tiles(settler *s, bool sure, shift *taken) {
   tf_tree *best = NULL;
   for (int n = 0; n < s->at->n_nodes; n++)
@@ -201,8 +199,8 @@ static bool can_be_made(const tf_tree *t) {
   return can;
 }
 
-/* Takes the best; false: none ends sooner.  As a rule its program can be made: each is asked where
- * that cannot. */
+/* Takes the best tiles; false: none ends sooner. Whether the program can be made is tested for each
+ * only if it fails for the best. */
 static bool tiles(settler *s) {
   shift taken = {.node = -1};
   const double before = s->cycles;
@@ -243,9 +241,9 @@ static bool take_first(settler *s, const tf_tree *first, tf_diags *d) {
   return s->at != NULL;
 }
 
-/* What is expected may be off by a hundredth where loops are long (docs/NPU.md): other tiles than
- * the first that are to save less than three of them are kept if the program with all of its steps
- * ends sooner, and where that is too long to be timed, if they are to save more than one. */
+/* The estimate may be wrong by 1 % for long loops (docs/NPU.md). So if other tiles than the first
+ * promise to save less than 3 %, they are kept only if the program with all its steps ends sooner;
+ * if that is too long to be timed, if they promise more than 1 %. */
 static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms *expected,
                               tf_diags *d) {
   if (!(s->cycles < expected->cycles) || s->cycles < 0.97 * expected->cycles) return true;

@@ -1,4 +1,4 @@
-/* Sides of products: which dims are rows, columns, or count pairs of matrices. */
+/* Sides of products: which dims are rows, columns, or number the matrices. */
 #include "codegen/backend/npu/pass/pass.h"
 
 bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim) {

@@ -1,13 +1,13 @@
-/* Iterations in turns, as an array's controller has them: each load is waited for, but while one
- * iteration waits the others load and compute.  The order of instructions says it; flags follow
+/* Interleaves iterations, as an array's controller does: each load is waited for, but while one
+ * iteration waits the others load and compute. The order of instructions expresses it; flags follow
  * from it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
 
-/* Whether no iteration finds what an earlier one left: each child of the Seq drops what it does not
- * touch, and what is made in between begins anew. */
+/* Whether no iteration uses what an earlier one left: each child of the Seq drops what it does not
+ * access, and intermediates are computed anew. */
 static bool leaves_nothing(const npu_build *b, int seq) {
   const tf_node *t = &b->p->tree->nodes[seq];
   bool none = true;

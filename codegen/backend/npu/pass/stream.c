@@ -1,6 +1,6 @@
-/* Streamed reductions (online softmax; SEMANTICS D11): where a running maximum rises from one run
- * of its scope to the next, the sums made with the previous one are multiplied by exp(before -
- * after); the division by a sum waits for the last run. */
+/* Streamed reductions (online softmax; SEMANTICS D11): if a running maximum rises from one run of
+ * its scope to the next, sums made with the previous one are multiplied by exp(before - after);
+ * division by a sum waits for the last run. */
 #include "codegen/backend/npu/pass/pass.h"
 #include "model/flow/online.h"
 
@@ -20,7 +20,7 @@ static bool below(const npu_build *b, int child, int o) {
   return tf_plan_above(b->p, child, b->p->tree->op_node[o]);
 }
 
-/* Where the op's dim is among the dims of another's output; -1. */
+/* The position of the op's dim among another's output dims; -1: none. */
 static int place_in(const tf_op *op, int dim) {
   for (int i = 0; i < op->n_out_dims; i++)
     if (op->dims[i] == dim) return i;
@@ -38,7 +38,7 @@ bool npu_stream_check(npu_build *b, int n) {
     npu_stop(b, t->at, "'%.40s' has to be kept in the vector unit's memory", ops[x].name);
   for (int i = 0; i < t->n_stream; i++) {
     const int o = named_op(b, n, i);
-    bool beside = false; /* it is made before it can be corrected */
+    bool beside = false; /* it must be computed before it can be corrected */
     for (int c = 0; c < t->n_children && x >= 0 && o != x; c++)
       beside |= below(b, t->children[c], o) && below(b, t->children[c], x);
     if (beside || (o != x && ops[o].reduce == TF_REDUCE_MAX))
@@ -49,8 +49,8 @@ bool npu_stream_check(npu_build *b, int n) {
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
-/* The bank in the vector unit's memory where something of op o's output is corrected, for that box;
- * NULL: too many. */
+/* The bank in the vector unit's memory in which that box of op o's output is corrected; NULL: too
+ * many. */
 static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) {
   int *at = &b->fixing[o];
   if (*at < 0 && b->n_banks == NPU_BANKS)
@@ -73,8 +73,8 @@ static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) 
   return &b->bank[turned];
 }
 
-/* The op's output at the scope that streams it: its box, the bank that holds it, and where it can
- * be corrected. */
+/* The op's output at the scope that streams it: its box, the bank that holds it, and the one in
+ * which it is corrected. */
 typedef struct {
   int o;
   tf_ival box[TF_MAX_RANK];
@@ -96,7 +96,7 @@ static bool fetch(npu_build *b, int o, running *r) {
   return r->near && b->ok;
 }
 
-/* Brings back what has been corrected; copies further in are no longer right. */
+/* Stores the corrected values; copies further in become invalid. */
 static void put_back(npu_build *b, const running *r) {
   const tf_slice *s = &b->p->stream[r->o];
   if (r->near != r->held) npu_move(b, r->near, r->held, r->box);
@@ -138,7 +138,8 @@ void npu_stream_before(npu_build *b, int n, int child) {
   npu_vector_add(b, x, NPU_MOV, r.box, b->p->wl->ops[x].n_out_dims, &to, &from);
 }
 
-/* How the sums that follow maximum x change with it: all alike (model/tree/check_stream.c). */
+/* The factor of the maximum's change in the exponent, the same for all sums that follow maximum x
+ * (model/tree/check_stream.c). */
 static double rate_of(const npu_build *b, int x) {
   double rate = 1;
   for (int o = 0; o < b->p->wl->n_ops; o++)

@@ -1,5 +1,5 @@
-/* Element expressions and their sums, maxima and so on, on the vector unit: an operation for each
- * call, over the whole box. */
+/* Element expressions and their reductions on the vector unit: one operation for each call, over
+ * the whole box. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static int vector_op_of(tf_kind k) {
   case TF_K_SELECT: return NPU_SEL;
   case TF_K_COPY:
   case TF_K_MAC:
-  case TF_N_KINDS: break; /* units count them; no expression calls them */
+  case TF_N_KINDS: break; /* counted for units; no expression calls them */
   }
   return NPU_MOV;
 }
@@ -53,7 +53,7 @@ static npu_term number(double v) {
   return (npu_term){.o = {.memory = -1, .tensor = -1, .number = v}};
 }
 
-/* What a read finds along rank r of its tensor. */
+/* The range that a read accesses along rank r of its tensor. */
 static tf_ival read_rank(const tf_op *op, const tf_ref *ref, int r, const tf_ival *range) {
   tf_ival v = {ref->index[r].c, 1};
   for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -101,7 +101,7 @@ static npu_term out_value(const npu_build *b, const tf_op *op, const tf_ival *ra
   return v;
 }
 
-/* The i-th place of values within the expression, in float32, over all of the op's dims. */
+/* The i-th temporary of the expression, in float32, over all of the op's dims. */
 static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   const tf_op *op = &b->p->wl->ops[o];
   if (i >= NPU_TEMPS || (b->temp[o * NPU_TEMPS + i] < 0 && b->n_banks == NPU_BANKS)) {
@@ -178,12 +178,12 @@ static npu_term coordinate(const tf_op *op, int dim, const tf_ival *range) {
   return v;
 }
 
-/* The op as it is done here: within a stream, as its steps compute it. */
+/* The op as it is executed: within a stream, as its steps compute it. */
 static const tf_op *done_of(const npu_build *b, int o) {
   return b->p->online ? b->p->online->step[o].op : &b->p->wl->ops[o];
 }
 
-/* Which of the workload's reads is that of the op as it is done. */
+/* The workload's read that corresponds to a read of the executed op. */
 static int asked_read(const npu_build *b, int o, int ref) {
   const tf_op_step *step = b->p->online ? &b->p->online->step[o] : NULL;
   int i = 0;
@@ -194,7 +194,7 @@ static int asked_read(const npu_build *b, int o, int ref) {
 
 enum { PARTS = 64 };
 
-/* For each part of the expression the last one that needs its value. */
+/* For each part of the expression, the last one that needs its value. */
 static void find_last_uses(const tf_op *op, int *last) {
   for (int i = op->n_expr - 1; i >= 0; i--) {
     const tf_expr *e = &op->expr[i];
@@ -204,9 +204,8 @@ static void find_last_uses(const tf_op *op, int *last) {
   }
 }
 
-/* A place for the value of part i, which is needed until part `until`: that of a value needed no
- * longer, or a new one.
- */
+/* A temporary for the value of part i, needed until part `until`: one that is free again, or a new
+ * one. */
 static int place_for(int *busy_until, int i, int until) {
   int at = 0;
   while (at < NPU_TEMPS && busy_until[at] > i)
@@ -215,8 +214,8 @@ static int place_for(int *busy_until, int i, int until) {
   return at;
 }
 
-/* Whether the op reads the tensor elsewhere, too, some elements before or behind: of such reads at
- * most one may begin where the box does, which is where operands may. */
+/* Whether the op also reads the tensor at an offset of some elements: at most one of such reads may
+ * begin where the box does, which is where operands may. */
 static bool is_beside(const tf_workload *wl, const tf_op *op, int read) {
   const tf_ref *a = &op->reads[read];
   const int rank = wl->tensors[a->tensor].rank;
@@ -227,8 +226,8 @@ static bool is_beside(const tf_workload *wl, const tf_op *op, int read) {
   return beside;
 }
 
-/* What is read, where operands may begin: if it is not, its elements are gathered into a place for
- * values. */
+/* The read's operand, or, if it is not aligned, a temporary into which its elements are
+ * gathered. */
 static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range, const npu_bank *k,
                              int place) {
   const tf_op *op = &b->p->wl->ops[o];
@@ -240,8 +239,7 @@ static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range
   return to;
 }
 
-/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its
- * own). */
+/* The value of the whole expression, whose last call writes to `to` (NULL: to a temporary). */
 static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
                          const npu_term *to) {
   const tf_op *asked = &b->p->wl->ops[o], *op = done_of(b, o);
@@ -277,9 +275,8 @@ static const struct {
             [TF_REDUCE_MAX] = {NPU_RMAX, -INFINITY},
             [TF_REDUCE_MIN] = {NPU_RMIN, INFINITY}};
 
-/* A running maximum starts at the lowest finite number: rows of which a mask has left nothing so
- * far have no difference of infinities, and what is then summed becomes 0 when the first element
- * comes. */
+/* A running maximum starts at the lowest finite number: rows that a mask has left empty so far then
+ * have no difference of infinities, and their sums become 0 when the first element comes. */
 static double start_of(const npu_build *b, int o) {
   const tf_op *op = &b->p->wl->ops[o];
   if (op->reduce != TF_REDUCE_MAX || b->p->stream_scope[o] < 0) return sums[op->reduce].start;
@@ -287,8 +284,7 @@ static double start_of(const npu_build *b, int o) {
                                                              : -(double)FLT_MAX;
 }
 
-/* A dim of the op, with more than one value, over whose range some read goes across a seam; -1:
- * none does. */
+/* A dim of the op, with several values, along which some read crosses a seam; -1: none. */
 static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank) {
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; r < bank[i]->rank; r++) {
@@ -304,8 +300,7 @@ static int seam_dim(const tf_op *op, const tf_ival *range, npu_bank *const *bank
   return -1;
 }
 
-/* A dim of the op to be done in two parts, *first: how long the first is; -1: it is done at once.
- */
+/* A dim of the op to be split, *first: the length of the first part; -1: none. */
 static int divided(const npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
                    int64_t *first) {
   const int values = b->temp[o * NPU_TEMPS], seam = seam_dim(&b->p->wl->ops[o], range, bank);
@@ -313,8 +308,8 @@ static int divided(const npu_build *b, int o, const tf_ival *range, npu_bank *co
   return seam >= 0 || values < 0 ? seam : npu_part_dim(b, &b->bank[values], range, first);
 }
 
-/* The operations of the op for the ranges of its dims; `start` has been put where its sums begin.
- */
+/* The operations of the op for the ranges of its dims; sums that begin here have been set to their
+ * start. */
 static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
   const tf_op *op = &b->p->wl->ops[o];
   int64_t first = 0;

@@ -1,5 +1,5 @@
-/* Executes the mapping, as defined in docs/SEMANTICS.md, step by step: entering a tile loads what
- * it lacks, leaving it stores its results, and an op is computed for all of its innermost tile at
+/* Executes the mapping step by step, as docs/SEMANTICS.md defines: entering a tile loads what it
+ * lacks, leaving it stores its results, and an op is computed for all of its innermost tile at
  * once. */
 #include <string.h>
 
@@ -15,9 +15,8 @@ static void step(npu_build *b, int n, int loop, int64_t i) {
   tf_memo_step(b->p, n);
 }
 
-/* Whether a mask leaves nothing of this step of node n, below which all that is masked stands.
- * Further in, where those who read what is left out may not be left out themselves, steps are done.
- */
+/* Whether a mask leaves nothing of this step of node n, which contains all that is masked. Steps
+ * further in are executed, as readers of skipped results may not be skipped themselves. */
 static bool is_left_out(const npu_build *b, int n) {
   const tf_skips *k = b->p->skips;
   if (!k || !k->node[n].may) return false;
@@ -38,7 +37,7 @@ static bool busy(const npu_build *b, int n) {
   return false;
 }
 
-/* The op below node n, where no scope is in between; -1. */
+/* The only op below node n, if no scope is in between; else -1. */
 static int alone(const npu_build *b, int n) {
   const tf_node *nodes = b->p->tree->nodes;
   while (nodes[n].kind == TF_TILE)
@@ -47,14 +46,14 @@ static int alone(const npu_build *b, int n) {
 }
 
 /* ---- entering a tile ------------------------------------------------------------------------ */
-/* What a Tile enters: the box that is loaded; and the one that the vector unit finds, with zeros
- * around where it reads padding. */
+/* What a Tile enters: the box that is loaded; and the box for the vector unit, extended by zeros
+ * where it reads padding. */
 typedef struct {
   tf_ival box[TF_MAX_RANK], wide[TF_MAX_RANK];
-  int padded; /* the op that reads padding; -1: they are the same */
+  int padded; /* the op that reads padding; -1: the boxes are equal */
 } entry;
 
-/* Loads the part of the entry. */
+/* Loads a part of the entry. */
 static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e,
                       const tf_ival *part) {
   tf_ival in[TF_MAX_RANK];
@@ -67,7 +66,7 @@ static void load_part(npu_build *b, npu_bank *from, npu_bank *to, const entry *e
   if (tf_ival_volume(in, to->rank) > 0) npu_move(b, from, to, in);
 }
 
-/* Loads the part of it that is not in `old`: rank by rank, what is before and after it. */
+/* Loads what is not in `old`: rank by rank, the parts before and after it. */
 static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, const entry *e,
                       const tf_ival *old) {
   tf_ival rest[TF_MAX_RANK];
@@ -121,7 +120,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
   k->dirty = true;
 }
 
-/* The cube's memory, by what the tensor is to the op. */
+/* The cube's bank for the role of the tensor in the op. */
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const int o = alone(b, s->node);
   if (o < 0 || !b->product[o]) {
@@ -154,7 +153,7 @@ static int bank_of_slice(npu_build *b, const tf_slice *s) {
 }
 
 /* The box of the slice as the bank has it: of an operand of the cube the ranges of its dims, so
- * that padding and windows that overlap stand as the cube reads them. */
+ * that padding and overlapping windows are laid out as the cube reads them. */
 static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *box) {
   for (int r = 0; r < k->rank; r++)
     box[r] =
@@ -199,14 +198,14 @@ static void enter(npu_build *b, int i) {
              "the machine has no memory of its own for this Tile, or outside of it");
     return;
   }
-  if (b->t.memory_of[s->level] == 0) return; /* it stays where it is */
+  if (b->t.memory_of[s->level] == 0) return; /* it stays in global memory */
   const int at = bank_of_slice(b, s);
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
   box_of(b, s, k, e.box);
   widen(b, s, k, &e);
   const bool none =
-      tf_ival_volume(e.box, k->rank) == 0; /* it reads padding alone, and leaves nothing */
+      tf_ival_volume(e.box, k->rank) == 0; /* it only reads padding, and keeps nothing */
   if (none && e.padded < 0) {
     k->held &= s->makes || k->dirty;
     return;
@@ -226,7 +225,7 @@ static void enter(npu_build *b, int i) {
 }
 
 /* ---- ops ------------------------------------------------------------------------------------ */
-/* The bank in which op o finds the tensor: in its innermost tile, or at its home; -1: not at that
+/* The bank from which op o reads the tensor: in its innermost tile, or at its home; -1: not at that
  * level. */
 static int at_hand(npu_build *b, int o, int tensor, int level) {
   const int leaf = b->p->tree->op_node[o];
@@ -245,7 +244,7 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
-  enum { MOST_READS = 64 }; /* of an op, as workloads are read */
+  enum { MOST_READS = 64 }; /* the most reads of an op */
   npu_bank *bank[MOST_READS + 1] = {NULL};
   if (op->n_reads > MOST_READS)
     npu_stop(b, op->at, "an op that reads more than %d times", MOST_READS);
@@ -269,8 +268,8 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_product(b, o, range, operands);
 }
 
-/* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from its
- * k-th on, and of all further in, up to the last. */
+/* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from the
+ * k-th on, and of all inner ones, to the last. */
 static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
   const tf_plan *p = b->p;
   const tf_op *op = &p->wl->ops[o];
@@ -298,16 +297,16 @@ static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
 }
 
 /* What steps of the loop change in op o's product: columns, for which the array's block stays;
- * rows; or matrices. */
+ * rows; or the matrix. */
 static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
   const tf_op *op = &workload(b)->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
     if (op->dims[i] == loop->dim) return npu_side_of(workload(b), op, 0, i);
-  return NPU_ROW; /* summed: one block after the other, as for rows */
+  return NPU_ROW; /* reduced: blocks change as for rows */
 }
 
 /* The first of the temporal loops of Tile n, the innermost Tile of the array's level, that one
- * instruction does: columns innermost, and around them the loops that go from block to block. */
+ * instruction executes: loops over columns are innermost, those over blocks around them. */
 static int whole_from(const npu_build *b, int o, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   int from = t->n_temporal ? t->n_temporal - 1 : 0;
@@ -317,7 +316,7 @@ static int whole_from(const npu_build *b, int o, int n) {
   return from;
 }
 
-/* A product of rows: one instruction for each setting of the tile's loops but those that it does
+/* A product of rows: one instruction for each setting of the tile's loops that it does not execute
  * itself. */
 static void stream(npu_build *b, int o, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n], *child = &b->p->tree->nodes[t->children[0]];
@@ -353,7 +352,7 @@ static void run_here(npu_build *b, int o, int n) {
 /* ---- nodes ---------------------------------------------------------------------------------- */
 static void node(npu_build *b, int n);
 
-/* Iterations of the loop, some in turns. */
+/* Iterations of the loop, some of them interleaved. */
 static void in_turns(npu_build *b, int n, int loop) {
   for (int64_t i = 0; i < b->ev.trip[loop] && b->ok; i += b->turns) {
     size_t begin[NPU_SLOTS + 1] = {b->out->n};
@@ -372,17 +371,16 @@ static void in_turns(npu_build *b, int n, int loop) {
   step(b, n, loop, 0);
 }
 
-/* Whether nobody wants to know how much longer it takes, or is. */
+/* Whether the program is only timed, and has exceeded its limits. */
 static bool is_late(const npu_build *b) {
   return b->clock && (npu_clock_end(b->clock) > b->most.cycles || b->length > b->most.length);
 }
 
-/* The settings of the temporal loops of Tile n from its k-th on, and of Tiles in it, of which a
- * mask leaves something.
- */
+/* The settings of the temporal loops of Tile n from its k-th on, and of inner Tiles, of which a
+ * mask leaves something. */
 static int64_t work(npu_build *b, int n, int k);
 
-/* The same for the steps of the k-th loop from `lo` up to `end`; other loops stand as they did. */
+/* The same for steps `lo` up to `end` of the k-th loop, at the current setting of other loops. */
 static int64_t work_between(npu_build *b, int n, int k, int64_t lo, int64_t end) {
   const int l = b->p->first_loop[n] + k;
   const int64_t was = b->cur[l];
@@ -405,14 +403,12 @@ static int64_t work(npu_build *b, int n, int k) {
              : 1;
 }
 
-/* Whether steps of the loop are looked at of which a mask may leave nothing, or less than of
- * others. */
+/* Whether some of the loop's steps may be smaller than others, or empty, because of a mask. */
 static bool is_uneven(const npu_build *b, int64_t steps) {
   return b->clock && !b->weaving && b->p->skips && steps > NPU_LONG;
 }
 
-/* The steps of the k-th loop of Tile n, but for those at both ends of which a mask leaves nothing.
- */
+/* The steps of the k-th loop of Tile n, without those at both ends that a mask leaves empty. */
 static tf_ival steps_of(npu_build *b, int n, int k) {
   tf_ival all = {0, b->ev.trip[b->p->first_loop[n] + k]};
   if (!is_uneven(b, all.len)) return all;
@@ -423,7 +419,7 @@ static tf_ival steps_of(npu_build *b, int n, int k) {
   return all;
 }
 
-/* After step i: those that are passed over. */
+/* After step i: the number of steps that are passed over. */
 static int64_t pass_over(npu_build *b, npu_pace *pace, int n, int k, int64_t i, tf_ival all) {
   const int64_t steps = npu_clock_step(b, pace, i - all.lo, all.len - 1);
   double times = (double)steps / pace->measured;
@@ -469,8 +465,8 @@ static void loops(npu_build *b, int n, int k) {
   }
   const tf_ival all = steps_of(b, n, k);
   const int64_t last = all.lo + all.len - 1;
-  /* Then the first, second and last steps have the largest boxes, and where none is left out, all
-   * banks. */
+  /* the first, second and last steps have the largest boxes and, if none is skipped, use all
+   * banks */
   const bool skips = b->dry && !b->p->clips && !b->p->skips;
   npu_pace pace;
   npu_clock_begin(b, &pace);
@@ -497,7 +493,8 @@ static void tile(npu_build *b, int n) {
   if (b->ok) loops(b, n, 0);
 }
 
-/* Begins a run of the scope: tensors that live in it are recomputed, unless a stream goes on. */
+/* Begins a run of the scope: tensors that live in it are computed anew, unless a stream
+ * continues. */
 static void begin_scope(npu_build *b, int n) {
   for (int z = 0; z < workload(b)->n_tensors; z++) {
     const int o = workload(b)->tensors[z].producer, level = b->p->home_level[z];
@@ -518,7 +515,7 @@ static void begin_scope(npu_build *b, int n) {
   }
 }
 
-/* Seq n passes to the child: inner memories drop what it does not touch. */
+/* Seq n proceeds to the child: inner memories drop what it does not access. */
 static void pass(npu_build *b, int n, int child) {
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];

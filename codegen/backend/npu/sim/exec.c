@@ -1,4 +1,4 @@
-/* What instructions do with values. */
+/* Executes instructions on data. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

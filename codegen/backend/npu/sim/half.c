@@ -1,4 +1,4 @@
-/* binary16 to and from float32, in integers: what any compiler has. */
+/* binary16 to and from float32, in integer arithmetic, for any compiler. */
 #include <string.h>
 
 #include "codegen/backend/npu/sim/program.h"
@@ -20,8 +20,8 @@ uint16_t npu_to_half(float x) {
   if (e >= 31) return (uint16_t)(sign | INF16);
   if (e < -10) return (uint16_t)sign;
   if (e <= 0) return (uint16_t)(sign | rounded(mantissa | 0x800000, 14 - e));
-  return (uint16_t)(sign |
-                    rounded((uint32_t)e << 23 | mantissa, 13)); /* a carry goes to the exponent */
+  return (uint16_t)(sign | rounded((uint32_t)e << 23 | mantissa,
+                                   13)); /* a carry increments the exponent */
 }
 
 float npu_from_half(uint16_t h) {

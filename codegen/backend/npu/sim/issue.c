@@ -1,4 +1,4 @@
-/* The scalar unit: walks the program's loops and gives each instruction to its queue. */
+/* The scalar unit: executes the program's loops and gives each instruction to its queue. */
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -48,7 +48,7 @@ static void issue(issuer *s, size_t k) {
   r->n_steps++;
 }
 
-/* Issues instruction k, or opens or steps a loop: the number of the instruction that follows. */
+/* Issues instruction k, or opens or steps a loop; returns the number of the next instruction. */
 static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   const npu_instr *i = &p->instr[k];
   if (i->op == NPU_FOR) {

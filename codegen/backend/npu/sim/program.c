@@ -1,4 +1,4 @@
-/* Programs: rows of operations and types, instructions that are added, what they cost. */
+/* Programs: tables of operations and types, construction, costs. */
 #include "codegen/backend/npu/sim/program.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A machine and a program for it as data: what the assembler reads, the compiler makes and the
- * simulator runs. */
+/* A machine and a program for it as data: the assembler reads it, the compiler makes it and the
+ * simulator runs it. */
 #ifndef CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
 #define CODEGEN_BACKEND_NPU_SIM_PROGRAM_H
 #include "base/arena.h"
@@ -27,13 +27,13 @@ typedef enum {
 
 typedef struct {
   const char *name;
-  int64_t bytes; /* 0: no limit; tensors are in the first memory, which has none */
-  int64_t align; /* operands begin at multiples of it, in bytes */
+  int64_t bytes; /* 0: unlimited; tensors are in the first memory, which is unlimited */
+  int64_t align; /* alignment of operands in bytes */
 } npu_memory;
 
 typedef struct {
   int from, to, queue;
-  double words;   /* a cycle; 0: no limit */
+  double words;   /* per cycle; 0: unlimited */
   double latency; /* cycles of each transfer */
 } npu_path;
 
@@ -50,7 +50,8 @@ typedef struct {
 typedef struct {
   int queue, memory; /* queue -1: there is none */
   int64_t lanes;
-  double latency, port; /* port: by what part an operation slows the cube while it runs, 0 to 1 */
+  double latency,
+      port; /* port: the share by which an operation slows the cube while it runs, 0 to 1 */
 } npu_vector;
 
 typedef struct {
@@ -68,14 +69,14 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
-  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its
-                 own */
-  int64_t at; /* its begin in global memory, in bytes */
-  tf_loc loc; /* of what it is, in a text */
+  int within; /* 1 + number of an earlier tensor in whose bytes it lies, possibly overlapping with
+                 others; 0: it has bytes of its own */
+  int64_t at; /* offset in global memory, in bytes */
+  tf_loc loc; /* of its definition in the text */
 } npu_tensor;
 
-/* What instructions do: id, name, sources (of vector operations).  The function of an operation is
- * that of its kind (sim_vector.c). */
+/* Operations of instructions: id, name, sources (of vector operations). An operation of the vector
+ * unit computes the function of its kind (sim_vector.c). */
 /* clang-format off */
 #define NPU_OPS(X) \
   X(FOR, "for", 0) X(END, "end", 0) X(SET, "set", 0) X(WAIT, "wait", 0) X(BARRIER, "barrier", 0) \
@@ -104,17 +105,17 @@ int64_t npu_type_bytes(npu_type t);
 static inline bool npu_is_vector(npu_op op) { return op >= NPU_MOV; }
 static inline bool npu_is_reduction(npu_op op) { return op >= NPU_RADD; }
 
-/* Slots that a place takes in turn: the one with the number (at + sum of step[depth] * loop
- * variable) mod n, of `bytes` each.  n 0: it has its bytes to itself. */
+/* Slots that a place uses in turn: slot number (at + sum of step[depth] * loop variable) mod n, of
+ * `bytes` each.  n 0: it has its bytes to itself. */
 typedef struct {
   int64_t bytes;
   uint8_t n, at, step[NPU_DEPTH];
 } npu_ring;
 
-/* Where an operand begins, in bytes: at + sum of step[depth] * loop variable, in slot 0 of its
- * ring.  memory -1: it is `number`. */
+/* The place of an operand, in bytes: at + sum of step[depth] * loop variable, in slot 0 of its
+ * ring. memory -1: it is `number`. */
 typedef struct {
-  int memory, tensor; /* tensor -1: none; else `at` counts from its begin */
+  int memory, tensor; /* tensor -1: none; else `at` is relative to its begin */
   npu_type type;
   int64_t at, step[NPU_DEPTH];
   npu_ring ring;
@@ -133,7 +134,7 @@ static inline bool npu_turns(const npu_ring *g) {
   return any;
 }
 
-/* A dim of a transfer or of a vector operation: its elements, and how far apart they are in the
+/* A dim of a transfer or of a vector operation: its number of elements, and their stride in the
  * destination and each source; of LOAD also the steps in the window's height and width. */
 typedef struct {
   int64_t count, step[4], high, wide;
@@ -169,11 +170,12 @@ typedef struct {
       int64_t m, n, k, ld[3]; /* ld: of sums, left, right; 0: packed */
       bool add;
     } mad;
-    struct { /* LOAD: the window's origin, as of operands, and the image around which zeros are */
+    struct { /* LOAD: the window's origin, like operands' places, and the size of the image, outside
+                of which are zeros */
       int64_t at[2], step[2][NPU_DEPTH], in[2];
     } window;
   };
-  int via; /* path of COPY and LOAD */
+  int via; /* the path of COPY and LOAD */
 } npu_instr;
 
 struct tf_npu {
@@ -187,10 +189,11 @@ struct tf_npu {
 };
 
 tf_npu *npu_new(void);
-/* Adds a tensor behind those that are there; `within` one of them, `at` counts bytes from its
- * begin, else it is found. False: out of memory. */
+/* Adds a tensor; `within` another one, `at` is relative to that one's begin, else it is assigned.
+ * False: out of memory. */
 bool npu_add_tensor(tf_npu *p, npu_tensor t);
-/* The machine and tensors of another program, whose names are borrowed.  False: out of memory. */
+/* Copies the machine and tensors of another program, whose names are borrowed. False: out of
+ * memory. */
 bool npu_copy_head(tf_npu *p, const tf_npu *from);
 /* Whether the step of loops that is at `at` has the flag. */
 bool npu_is_due(const npu_instr *flag, const int64_t *at, int depth);
@@ -207,7 +210,7 @@ int64_t npu_count(const npu_instr *i);
 uint16_t npu_to_half(float x);
 float npu_from_half(uint16_t h);
 
-/* sim_vector.c: the value of an operation.  a: its sources; of a reduction what there was and the
- * source. */
+/* sim_vector.c: the value of an operation. a: its sources; of a reduction the previous value and
+ * the source. */
 double npu_value(npu_op op, const double *a);
 #endif

@@ -1,4 +1,4 @@
-/* A run: queues go on side by side, each in order; whoever can begin first does. */
+/* Simulates a run: queues run concurrently, each in order; whichever can begin first does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void read_output(const npu_run *r, int t, double *data) {
   }
 }
 
-/* An output of which an element was not written. */
+/* Reports an output of which an element was not written. */
 static void check_written(npu_run *r, int t) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t b = 0; b < z->words * npu_type_bytes(z->type) / 2; b++)
@@ -96,16 +96,16 @@ static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begi
 }
 
 /* ---- a port that the cube shares with the vector unit --------------------------------------- */
-/* The cycles by which a vector operation that lasts `beside` more cycles delays a product with
- * `left` cycles to go: they share a port. */
+/* The cycles by which a vector operation that runs for `beside` more cycles delays a product that
+ * runs for `left` more: they share a port. */
 static double delay_of_port(const npu_run *r, double left, double beside) {
   const double part = r->p->machine.vector.port, most = beside * (1 - part);
   return left <= most ? left * part / (1 - part) : beside * part;
 }
 
-/* An instruction begins, and alone would end at *end.  A product that begins while a vector
- * operation runs ends later; a vector operation that begins while a product runs makes that product
- * end later. */
+/* An instruction begins, and would end at *end if alone. A product that begins during a vector
+ * operation ends later; a vector operation that begins during a product makes the product end
+ * later. */
 static void share_port(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin,
                        double *end) {
   const int cube = r->p->machine.cube.queue;
@@ -135,7 +135,7 @@ static bool all_at(const npu_run *r, const npu_step *barrier) {
   return all;
 }
 
-/* When the head of the queue can begin; negative: not yet. */
+/* When the head of the queue can begin; negative: not yet known. */
 static double begin_of(npu_run *r, int q) {
   const npu_step *s = head(r, q);
   if (!s) return -1;
@@ -146,7 +146,7 @@ static double begin_of(npu_run *r, int q) {
   return !f ? -1 : f->time > r->time[q] ? f->time : r->time[q];
 }
 
-/* A queue that waited for another knows what that one knew to have ended. */
+/* A queue that waited for another one also knows what that one knew to have ended. */
 static void learn_ended(uint32_t *to, const uint32_t *from) {
   for (int k = 0; k < NPU_QUEUES; k++)
     to[k] = from[k] > to[k] ? from[k] : to[k];
@@ -173,7 +173,7 @@ static void wait_flag(npu_run *r, int q, const npu_instr *i) {
   free(old);
 }
 
-/* All queues have come to the barrier, and go on together when the last one has. */
+/* All queues have reached the barrier, and continue together when the last one has. */
 static void pass_barrier(npu_run *r, double at) {
   const int n = r->p->machine.n_queues;
   for (int q = 0; q < n; q++)
@@ -236,7 +236,7 @@ static void check_ended(npu_run *r) {
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- a run ---------------------------------------------------------------------------------- */
 static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   const tf_npu *p = r->p;
   r->told = calloc(p->n + 1, 1);

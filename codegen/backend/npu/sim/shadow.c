@@ -1,6 +1,6 @@
-/* What is known of every two bytes of each memory.  An access must be ordered after those that it
- * conflicts with, by flags, barriers or the order within a queue; vector clocks tell whether it is.
- */
+/* Race detection: the last accesses of every two bytes of each memory. An access must be ordered
+ * after those it conflicts with, by flags, barriers or the order within a queue; vector clocks tell
+ * whether it is. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ bool npu_tell(npu_run *r, const npu_step *s, npu_fault what) {
   return true;
 }
 
-/* Name of the memory, or tensor, and the byte in it. */
+/* Name of the memory, or tensor, and the byte offset in it. */
 static const char *name_of(const npu_run *r, const npu_instr *i, int operand, int64_t *at) {
   const npu_operand *o = npu_operand_of(i, operand);
   if (o->tensor < 0) return r->p->machine.memory[o->memory].name;
@@ -30,7 +30,7 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
   const int64_t begin = t.at, size = npu_type_bytes(o->type);
   const int64_t bytes = outer ? t.words * npu_type_bytes(t.type) : m->bytes;
   int64_t from = s->at[operand] + lo, to = s->at[operand] + hi, at = s->at[operand];
-  /* element by element go a window, and the source of a gather */
+  /* a window, and the source of a gather, are accessed element by element */
   const bool single = i->op == NPU_LOAD || (i->op == NPU_GATHER && operand > 0);
   const int64_t align = outer || single ? size : m->align;
   if (at % size || at % align) {
@@ -47,7 +47,7 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
                  from + hi - lo - 1, name, bytes);
 }
 
-/* Tells that the step conflicts with step n of queue `other`, which nothing orders before it. */
+/* Reports that the step conflicts with step n of queue `other`, and nothing orders them. */
 static void tell_order(npu_run *r, const npu_step *s, int operand, int64_t at, const char *does,
                        int other, uint32_t n) {
   if (!npu_tell(r, s, NPU_ORDER)) return;

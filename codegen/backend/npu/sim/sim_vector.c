@@ -1,10 +1,10 @@
-/* What the operations of the vector unit compute. */
+/* The functions of the vector unit's operations. */
 #include <math.h>
 
 #include "codegen/backend/npu/sim/program.h"
 #include "model/input/kinds.h"
 
-/* The kind of work that an operation is. */
+/* The kind of the operation. */
 static tf_kind kind_of(npu_op op) {
   switch (op) {
   case NPU_ADD:

@@ -1,4 +1,4 @@
-/* The elements that instructions touch, in the order of their dims. */
+/* Enumerates the elements that instructions access, in the order of their dims. */
 #include "codegen/backend/npu/sim/touch.h"
 
 bool npu_cursor_next(const npu_instr *i, npu_cursor *c) {
@@ -52,7 +52,7 @@ static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *
   }
 }
 
-/* Whether the source of a window is read there, and no padding. */
+/* Whether the window's source is inside the image there, rather than padding. */
 static bool in_image(const npu_instr *i, const npu_cursor *c) {
   const int64_t high = i->window.at[0] + c->high, wide = i->window.at[1] + c->wide;
   return i->op != NPU_LOAD ||

@@ -1,4 +1,4 @@
-/* Instructions, line by line. */
+/* Reads instructions, line by line. */
 #include <string.h>
 
 #include "base/names.h"
@@ -198,7 +198,7 @@ static void read_mad(npu_reader *r, npu_instr *i) {
     read_rest(r, i, w);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- any instruction ------------------------------------------------------------------------ */
 static void read_as(npu_reader *r, npu_instr *i) {
   switch (i->op) {
   case NPU_FOR: read_for(r, i); return;

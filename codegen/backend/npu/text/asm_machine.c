@@ -1,15 +1,15 @@
-/* The machine's description, line by line, and tensors. */
+/* Reads the machine's description, line by line, and tensors. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/names.h"
 #include "codegen/backend/npu/text/asm_words.h"
 
-/* ---- pairs of a key and a number behind what a line begins with ----------------------------- */
+/* ---- pairs of a key and a number, after the first words of a line --------------------------- */
 typedef struct {
   const char *key;
-  double *real;   /* either */
-  int64_t *whole; /* or; at least 1 */
+  double *real;   /* either this */
+  int64_t *whole; /* or this; at least 1 */
 } pair;
 
 static bool read_pair(npu_reader *r, npu_word key, const pair *pairs, size_t n) {
@@ -148,7 +148,7 @@ static int tensor_of(npu_reader *r, npu_word w) {
   return -1;
 }
 
-/* `at TENSOR BYTES` behind tmp: it lies in bytes of that one.  False: what is there is wrong. */
+/* `at TENSOR BYTES` after tmp: it lies in that one's bytes. False: the text is wrong. */
 static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
   const npu_tensor *of;
   const char *before = r->at;

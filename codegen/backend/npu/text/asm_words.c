@@ -1,4 +1,4 @@
-/* Words, numbers and names of a line, and what is told where they are wrong. */
+/* Words, numbers and names of a line, and messages about them. */
 #include "codegen/backend/npu/text/asm_words.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ char *npu_keep(npu_reader *r, npu_word w) {
   return s;
 }
 
-/* The word with an end, empty where it is longer than any number; false: there is no word. */
+/* The word, terminated, or empty if it is longer than any number; false: there is no word. */
 static bool number_text(npu_reader *r, npu_word w, const char *what, char text[64]) {
   text[0] = 0;
   if (w.n == 0) return npu_fail(r, w, TF_E_MISSING, "%s is missing", what);
@@ -115,7 +115,7 @@ bool npu_ends(npu_reader *r) {
                               w.n > 60 ? 60 : (int)w.n, w.s);
 }
 
-/* Tells that there is no such thing, and what is near. */
+/* Reports that there is no such thing, with a similar name. */
 static int none(npu_reader *r, npu_word w, const char *what, const tf_near *near) {
   char text[120];
   if (w.n == 0)

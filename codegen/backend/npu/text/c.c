@@ -1,5 +1,4 @@
-/* A program as C: loops, and calls of intrinsics with typed operands, which write it in the
- * assembler's words. */
+/* A program as C: loops, and calls of intrinsics with typed operands that print it as assembler. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +215,7 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, int *depth
   }
 }
 
-/* Names of memories, tensors and queues that the program has. */
+/* Names of the program's memories, tensors and queues. */
 static void put_names(FILE *out, const tf_npu *p) {
   const npu_machine *m = &p->machine;
   fputs("static const npu_place ", out);

@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "codegen/backend/npu/text/asm_words.h"
 
-/* What is left of a word. */
+/* The rest of a word. */
 static npu_word from(npu_word w, const char *s) { return (npu_word){s, (size_t)(w.s + w.n - s)}; }
 static const char *find_char(npu_word w, char c) { return w.n ? memchr(w.s, c, w.n) : NULL; }
 
@@ -123,7 +123,7 @@ bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
                   npu_type_name(r->p->tensor[o->tensor].type));
 }
 
-/* How many numbers a dim has behind its count. */
+/* How many numbers follow a dim's count. */
 static int n_steps(npu_op op) { return op == NPU_LOAD ? 4 : 1 + npu_facts_of(op)->sources; }
 
 bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i) {

@@ -1,8 +1,8 @@
 /* Rolls a program into loops, without the flags at its instructions where these can be put back:
- * windows of instructions that follow each other, and are alike but for where their operands begin,
- * become one whose places move by the same from step to step.  Short windows first, then those that
- * hold the loops found, until none is left (nested loop recognition: Ketterlin and Clauss, CGO
- * 2008, with windows of growing length in place of a stack). */
+ * windows of consecutive instructions that are equal but for their places become a loop whose
+ * places advance by constants. Short windows first, then those that contain the loops found, until
+ * none is left (nested loop recognition: Ketterlin and Clauss, CGO 2008, with windows of growing
+ * length in place of a stack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +16,22 @@ typedef struct {
   int64_t v, mod;
 } number;
 
-/* What instructions or loops have in common that may be steps of one loop: all but their places,
- * which are `numbers` numbers. */
+/* The shape of an instruction or a loop: all that steps of a loop have in common, i.e. everything
+ * but the `numbers` numbers that are its places. */
 typedef struct {
   uint64_t hash;
-  uint32_t next; /* of the same slot of the table; 0: none */
+  uint32_t next; /* with the same hash; 0: none */
   bool is_loop;
   size_t of; /* an instruction of the flat program; of a loop its first child */
-  int depth; /* of loops in it, and it */
+  int depth; /* nested loops, including itself */
   int64_t lines, trip;
   size_t children, numbers,
-      moves; /* moves: of a loop, by what its numbers grow from step to step */
+      moves; /* moves: of a loop, the increments of its numbers from step to step */
 } shape;
 
-/* A step's place in the program; its shape stands beside. */
+/* A term of the program; its shape is in a separate array. */
 typedef struct {
-  size_t numbers; /* where its numbers are */
+  size_t numbers; /* index of its numbers */
 } term;
 
 enum { SLOTS = 1 << 12 };
@@ -42,9 +42,9 @@ typedef struct {
   size_t n, n_shapes, n_numbers, n_children;
   term *terms;        /* [n] the program, */
   uint32_t *of;       /* and the shapes of its terms */
-  shape *shapes;      /* the first is none */
-  number *numbers;    /* of terms, and moves of loops */
-  uint32_t *children; /* shapes in loops */
+  shape *shapes;      /* the first is unused */
+  number *numbers;    /* places of terms, and moves of loops */
+  uint32_t *children; /* shapes of loops' children */
   uint32_t slot[SLOTS];
 } roller;
 
@@ -55,7 +55,7 @@ typedef struct {
   npu_ring *ring; /* NULL: none */
 } place;
 
-/* Where an instruction's operands begin, and its window. */
+/* The places of an instruction's operands, and of its window. */
 static int places_of(npu_instr *i, place to[MOST_PLACES]) {
   int n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return 0;
@@ -129,7 +129,7 @@ static bool same_shape(const roller *r, const shape *a, const shape *b) {
          !memcmp(r->numbers + a->moves, r->numbers + b->moves, a->numbers * sizeof *r->numbers);
 }
 
-/* The number of that shape, which is kept if it is new. */
+/* The number of that shape, which is added if it is new. */
 static uint32_t shape_of(roller *r, const shape *new) {
   uint32_t *slot = &r->slot[new->hash % SLOTS];
   for (uint32_t s = *slot; s; s = r->shapes[s].next)
@@ -155,7 +155,7 @@ static void add_instr(roller *r, size_t k) {
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
-/* Whether term e goes on from those `by` and twice `by` before it as the latter does. */
+/* Whether term e continues the sequence of those `by` and twice `by` terms before it. */
 static bool goes_on(const roller *r, size_t e, size_t by) {
   const number *a = r->numbers + r->terms[e - 2 * by].numbers,
                *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
@@ -167,9 +167,8 @@ static bool goes_on(const roller *r, size_t e, size_t by) {
   return same;
 }
 
-/* A loop of `trip` windows of `by` terms from `at` on, in place of them.  0: it would save no line,
- * or stand too deep.
- */
+/* Replaces `trip` windows of `by` terms, from `at` on, by a loop. 0: it would save no line, or be
+ * nested too deeply. */
 static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   shape new = {
       .is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
@@ -196,7 +195,7 @@ static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   return r->ok ? shape_of(r, &new) : 0;
 }
 
-/* The loop's numbers are those of its first step, one after the other. */
+/* The loop's numbers are those of its first step. */
 static term first_step(roller *r, size_t at, size_t by) {
   const term begin = {r->n_numbers};
   for (size_t k = at; k < at + by; k++)
@@ -205,9 +204,9 @@ static term first_step(roller *r, size_t at, size_t by) {
   return begin;
 }
 
-/* Rolls all windows of `by` terms of which at least `least` follow each other. */
+/* Rolls all windows of `by` terms that repeat at least `least` times. */
 static void roll(roller *r, size_t by, size_t least) {
-  size_t n = 0, sure = 0; /* no windows begin before `sure` */
+  size_t n = 0, sure = 0; /* no window begins before `sure` */
   for (size_t i = 0; i < r->n && r->ok;) {
     size_t e = i + by;
     while (i >= sure && e < r->n && r->of[e] == r->of[e - by] &&
@@ -231,8 +230,8 @@ static void roll(roller *r, size_t by, size_t least) {
   r->n = n;
 }
 
-/* Windows of growing length; short ones again where some were rolled.  No longer ones than are
- * compared in some 2^27 steps.  Whether there were any. */
+/* Tries windows of growing length, short ones again after some were rolled, as long as at most some
+ * 2^27 terms are compared. Returns whether any were rolled. */
 static bool sweep(roller *r, size_t least) {
   const size_t work = (size_t)1 << 27, few = 64;
   bool any = false;
@@ -253,7 +252,7 @@ static void roll_all(roller *r) {
 /* ---- the program with loops ----------------------------------------------------------------- */
 typedef struct {
   const char *name[NPU_DEPTH];
-  const number *moves[NPU_DEPTH]; /* of loops around, at the term's numbers */
+  const number *moves[NPU_DEPTH]; /* increments of the term's numbers for each surrounding loop */
   int64_t trip[NPU_DEPTH];
   int depth;
 } nest;
@@ -332,7 +331,7 @@ static bool is_taken(const tf_npu *p, const char *name) {
   return taken;
 }
 
-/* i0, i1, .., with as many _ behind as make it new. */
+/* i0, i1, .., followed by as many _ as make the name unused. */
 static const char *loop_name(roller *r, int depth) {
   char name[60] = {'i', (char)('0' + depth)};
   for (size_t n = 2; n < sizeof name - 1 && is_taken(r->flat, name); n++)
@@ -348,7 +347,7 @@ static const char *keep(roller *r, const char *name) {
   return kept;
 }
 
-/* The machine and the tensors, with names of its own. */
+/* The machine and the tensors, with copies of their names. */
 static void put_head(roller *r) {
   const tf_npu *p = r->flat;
   npu_machine *m = &r->out->machine;
@@ -393,7 +392,7 @@ static tf_npu *roll_these(const tf_npu *flat, const npu_flagged *f) {
   r->ok = r->out && r->terms && r->of;
   if (r->ok) {
     shape_of(r, &(shape){.hash = 0, .is_loop = true});
-    add_number(r, 0, 0); /* so that there are numbers where no instruction has a place */
+    add_number(r, 0, 0); /* at least one number */
   }
   const size_t n = f ? f->n : flat->n;
   for (size_t k = 0; k < n && r->ok; k++)
