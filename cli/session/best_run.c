@@ -1,4 +1,5 @@
-/* The best mapping by the options: progress on a terminal, Ctrl-C, and adopting the result. */
+/* Finds the best mapping by the options: progress on a terminal, Ctrl-C, and adoption of the
+ * result. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-/* *spent: the budget that it had. */
+/* *spent: the budget that was used. */
 static tf_best_result *run_best(cli_session *s, const cli_looking *l, tf_budget *spent) {
   cli_meter m = cli_meter_new(s->in->quiet);
   m.limit = cli_seconds_before_layouts(s, l->time_limit);
@@ -40,7 +41,7 @@ static tf_best_result *run_best(cli_session *s, const cli_looking *l, tf_budget 
   return r;
 }
 
-/* The mapping given becomes a start.  One with open trip counts is no mapping to compare with. */
+/* Makes the given mapping a start.  One with open trip counts cannot be compared with. */
 static cli_status begin_with_given(cli_session *s) {
   tf_tree *given = s->tree;
   if (!given) return CLI_DONE;
@@ -57,7 +58,7 @@ static cli_status begin_with_given(cli_session *s) {
   return cli_starts_add(&s->starts, given) ? CLI_DONE : CLI_FAILED;
 }
 
-/* Evaluates the mapping given, for the comparison. */
+/* Evaluates the given mapping, for the comparison. */
 static cli_status compare(cli_session *s, const cli_looking *l, cli_found *f) {
   if (!s->starts.n) return CLI_DONE;
   tf_model *m = tf_model_new(s->starts.tree[0], s->diags);
@@ -126,7 +127,7 @@ cli_status cli_best(cli_session *s, const cli_looking *l) {
   return status;
 }
 
-/* A mapping read, or found, then counted. */
+/* Reads or finds a mapping, then evaluates it. */
 cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l) {
   cli_status status = cli_open(s, in);
   if (status == CLI_DONE) status = cli_check_sections(s);

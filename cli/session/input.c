@@ -1,4 +1,4 @@
-/* The files of a command: read once, foreign ones converted to native text. */
+/* Reads the files of a command once each, and converts foreign ones to native text. */
 #define _POSIX_C_SOURCE 200809L /* mmap */
 #include <fcntl.h>
 #include <stdint.h>
@@ -16,17 +16,17 @@
 
 static const tf_loc nowhere = {0};
 
-/* The first byte of every ONNX model, and no other file's; how long a model may be. */
+/* The first byte of every ONNX model, and of no other file; the largest size of a model. */
 enum { BINARY = 8 };
 static const size_t MOST_BINARY = (size_t)1 << 31;
 
-/* Behind n texts: which of them are mapped files. */
+/* The flags after n texts: which of them are mapped files. */
 static bool *mapped(tf_text *texts, size_t n) { return (bool *)(texts + n + 1); }
 
-/* The bytes of a model in a regular file, which the system fills in as they are read and may take
- * back; NULL: it is another one, or cannot be mapped. */
+/* Maps a model in a regular file: pages are loaded as they are read.  NULL: it is no model, or
+ * cannot be mapped. */
 static const char *map_model(const char *path, size_t *len) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a pipe */
   struct stat s;
   unsigned char first;
   const bool fits = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
@@ -39,7 +39,7 @@ static const char *map_model(const char *path, size_t *len) {
   return at;
 }
 
-/* Reads the file; true: a model, of which only what is asked for comes into memory. */
+/* Reads the file; true: a model, which is mapped and loaded on demand. */
 static bool read_input(const char *path, tf_text *out, tf_diags *d) {
   *out = (tf_text){.name = path};
   out->text = strcmp(path, "-") != 0 ? map_model(path, &out->len) : NULL;
@@ -74,8 +74,8 @@ void cli_free_texts(tf_text *texts, size_t n) {
   free(texts);
 }
 
-/* Reports, as warnings, the comments at the top of converted text by which Timeloop's importer
- * lists what it left out; TileFlow's importer warns itself. */
+/* Reports as warnings the comments at the top of converted text, in which Timeloop's importer lists
+ * what it left out; TileFlow's importer warns itself. */
 static void warn_of_notes(const char *text, tf_diags *d) {
   if (tf_diags_count(d)) return;
   for (const char *line = text; *line == '#'; line += strcspn(line, "\n") + 1)
@@ -83,11 +83,11 @@ static void warn_of_notes(const char *text, tf_diags *d) {
       tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
 }
 
-/* All are foreign; the first n_set settings are theirs. */
+/* Converts texts, all of them foreign; the first n_set settings belong to them. */
 static bool import(const cli_input *o, const tf_text *texts, size_t n, const tf_setting *set,
                    size_t n_set, tf_text *out) {
   static const char name[] = "(imported)";
-  tf_diags *d = tf_diags_new(); /* separate diagnostics, so that warnings are printed once */
+  tf_diags *d = tf_diags_new(); /* separate, so that warnings are printed once */
   char *text = d ? tf_import(texts, n, set, n_set, d) : NULL;
   if (text) warn_of_notes(text, d);
   if (d && tf_diags_count(d) && (!text || !o->quiet)) cli_complain(d);
@@ -120,7 +120,7 @@ const tf_text *cli_find_plan(const cli_input *o, const tf_text *texts) {
   return NULL;
 }
 
-/* The texts with foreign ones first; their number. */
+/* Sorts the texts, foreign ones first; returns their number. */
 static size_t sort(const cli_input *o, const tf_text *texts, tf_text *sorted) {
   size_t n_foreign = 0, n = 0;
   for (int pass = 0; pass < 2; pass++)
@@ -133,7 +133,7 @@ static size_t sort(const cli_input *o, const tf_text *texts, tf_text *sorted) {
   return n_foreign;
 }
 
-/* How many of the settings are the foreign files', which are put first: all where no file is
+/* The number of settings that belong to the foreign files, which are put first: all if no file is
  * native, else those that name axes of an ONNX model. */
 static size_t settings_of_foreign(const cli_input *o, const tf_text *sorted, size_t n_foreign,
                                   tf_setting *set) {

@@ -16,6 +16,6 @@ tf_spec *cli_read_spec(const cli_input *in, tf_diags *d);
 tf_spec *cli_spec_of(const cli_input *in, const tf_text *texts, tf_diags *d);
 /* The settings as options of a command: " --set NAME=VALUE" each. */
 void cli_put_settings(cli_text *out, const cli_input *in);
-/* The first one that holds a plan of a network; NULL: none. */
+/* The first file that holds a plan of a network; NULL: none. */
 const tf_text *cli_find_plan(const cli_input *in, const tf_text *texts);
 #endif

@@ -1,5 +1,5 @@
-/* explain --ladder: schedules from plain loops to the model's first choice, what each moves, and
- * how long it takes. */
+/* explain --ladder: schedules from plain loops to the model's first choice, the words that each
+ * moves, and its time. */
 #include "cli/session/ladder.h"
 #include "cli/json.h"
 
@@ -29,7 +29,7 @@ typedef struct {
   tf_timing timing[TF_LADDER_MOST];
 } job;
 
-/* What the model says of a mapping. */
+/* Evaluates a mapping by the model. */
 static bool evaluate(job *j, int k, const tf_tree *t) {
   const int n = j->spec->workload->n_tensors;
   tf_result r;
@@ -46,7 +46,7 @@ static bool evaluate(job *j, int k, const tf_tree *t) {
   return ok;
 }
 
-/* Reads the step's schedule back, as emit --schedule does. */
+/* Reads back the step's schedule, as emit --schedule does. */
 static bool replay(job *j, int k, int n_isas, const char *const *isas) {
   const char *text = j->ladder.step[k].text;
   tf_schedule beside = {0};
@@ -70,7 +70,7 @@ static bool measure(job *j) {
   return ok;
 }
 
-static bool climb(job *j, const cli_looking *look) {
+static bool run_steps(job *j, const cli_looking *look) {
   const char *const isas[] = {"portable", tf_emit_isa(NULL)};
   const int n = strcmp(isas[0], isas[1]) ? 2 : 1;
   const tf_planner_opts plan = {.kernel = {.isa = isas[n - 1], .version = TILEFLOW_VERSION},
@@ -166,7 +166,7 @@ cli_status cli_ladder(const cli_input *in, const cli_looking *look, const char *
     status = CLI_BAD_INPUT;
   }
   if (status == CLI_DONE) {
-    const bool ok = climb(&j, look);
+    const bool ok = run_steps(&j, look);
     if (!ok && tf_diags_errors(s.diags)) cli_complain(s.diags);
     status = ok && !j.ladder.n          ? cli_none_found(&s, j.ladder.evals, j.ladder.stopped_by)
              : ok                       ? CLI_DONE

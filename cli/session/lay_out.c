@@ -1,9 +1,11 @@
-/* Layouts of what a search found, where memories have lines. */
+/* Chooses layouts for the mapping that a search found, if memories have lines. */
 #include "cli/os/interrupt.h"
 #include "cli/session/session.h"
 #include "tileflow/best.h"
 
-enum { PART = 4 }; /* one part in so many of the budget goes to mapping and layouts together */
+enum {
+  PART = 4
+}; /* the joint choice of mapping and layouts gets one part in so many of the budget */
 
 int64_t cli_before_layouts(const cli_session *s, int64_t all) {
   return tf_arch_lines(s->spec->arch) ? all - all / PART : all;
@@ -13,7 +15,7 @@ double cli_seconds_before_layouts(const cli_session *s, double all) {
   return tf_arch_lines(s->spec->arch) ? all - all / PART : all;
 }
 
-/* What the first search's part leaves; of the least part one, as 0 is no limit. */
+/* The rest after the first search's part; at least one, as 0 means no limit. */
 static int64_t rest(int64_t before) {
   return before > 0 && before < PART ? 1 : before / (PART - 1);
 }

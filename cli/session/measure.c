@@ -14,8 +14,8 @@
 
 enum { TURNS = 3, COMPILE_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3 };
 static const double turn_seconds = 0.3; /* target duration of a kernel's turn */
-static const double behind =
-    1.3; /* times the fastest first turn: a kernel that takes longer has no more turns */
+/* A kernel slower than the fastest first turn by this factor gets no more turns. */
+static const double behind = 1.3;
 
 typedef struct {
   const char *dir;
@@ -78,8 +78,8 @@ double cli_bench_seconds(const char *path) {
   return !said ? -1 : threads == 1 ? worked : took;
 }
 
-/* One turn of kernel i; its figure is the least of its medians.  The first turn determines how many
- * rounds fill one. */
+/* Runs one turn of kernel i; its time is the least of its medians.  The first turn determines how
+ * many rounds fill a turn. */
 static cli_ran time_turn(bench *b, int i, bool counts) {
   tf_measured *m = &b->m[i];
   cli_text program = {0}, said = {0}, rounds = {0};
@@ -108,7 +108,7 @@ static cli_ran time_turn(bench *b, int i, bool counts) {
   return how;
 }
 
-/* The longest that a kernel's first turn may take for others to follow. */
+/* The longest first turn after which a kernel gets more. */
 static double most_seconds(const bench *b) {
   double least = INFINITY;
   for (int i = 0; i < b->n; i++)
@@ -116,7 +116,7 @@ static double most_seconds(const bench *b) {
   return behind * least;
 }
 
-/* Times kernels in turn, so that other load on the machine affects all alike. */
+/* Times kernels in turn, so that other load on the computer affects all equally. */
 static cli_status time_all(bench *b) {
   for (int i = 0; i < b->n; i++) {
     cli_meter_line(&b->meter, "compiling kernel %d of %d", i + 1, b->n);
@@ -138,7 +138,7 @@ static cli_status time_all(bench *b) {
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* In a temporary folder, removed also on Ctrl-C. */
+/* Works in a temporary folder, which is removed also on Ctrl-C. */
 static cli_status time_in_folder(bench *b) {
   cli_hold_interrupt(0);
   cli_temp dir = cli_temp_dir();

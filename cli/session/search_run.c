@@ -1,4 +1,4 @@
-/* A search by the options: progress on a terminal, Ctrl-C, and the best mapping adopted. */
+/* Searches by the options: progress on a terminal, Ctrl-C, and adoption of the best mapping. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "cli/text.h"
 #include "tileflow/tree.h"
 
-/* Limits if none is given: evaluations of up to OPS_FOR_THESE ops, and what each may cost on
- * average, in quick ones. No clock, so that the same inputs give the same bytes. */
-enum { EVALS_UNLESS_SAID = 500000, EFFORT_EACH = 4, OPS_FOR_THESE = 3 };
+/* Default limits: evaluations for up to OPS_FOR_THESE ops, and their average effort in units of a
+ * quick evaluation.  There is no time limit, so that the same inputs give the same bytes. */
+enum { EVALS_DEFAULT = 500000, EFFORT_EACH = 4, OPS_FOR_THESE = 3 };
 
 int64_t cli_for_ops(const cli_session *s, int64_t evals) {
   const int n = s->spec->workload->n_ops;
@@ -27,17 +27,17 @@ void cli_show_search(cli_meter *m, const tf_progress *p) {
 static void show(void *ctx, const tf_progress *p) { cli_show_search(ctx, p); }
 
 /* ---- the search --------------------------------------------------------------------------- */
-static cli_status complain(cli_session *s, cli_status status) {
+static cli_status print_and_fail(cli_session *s, cli_status status) {
   cli_complain(s->diags);
   return status;
 }
 
-/* *spent: the budget that it had. */
+/* *spent: the budget that was used. */
 static tf_search_result *run_search(cli_session *s, const cli_looking *l, tf_budget *spent) {
   bool said = l->time_limit > 0 || l->evals > 0;
   cli_meter m = cli_meter_new(s->in->quiet);
   m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
-  m.max_evals = said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID);
+  m.max_evals = said ? l->evals : cli_for_ops(s, EVALS_DEFAULT);
   const int64_t effort = said ? 0 : EFFORT_EACH * m.max_evals;
   if (said && m.max_evals > 0 && s->spent > 0)
     m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
@@ -84,8 +84,9 @@ static void keep_found(cli_session *s, const cli_looking *l) {
   s->found.all_trips = s->found.bypasses = true;
 }
 
-/* No candidate could be evaluated: no choice covers the extents within the meshes and memories. */
-static cli_status impossible(cli_session *s) {
+/* Reports that no candidate could be evaluated: no choice covers the extents within the meshes and
+ * memories. */
+static cli_status report_impossible(cli_session *s) {
   const tf_tree *t = s->tree;
   for (int i = 0; i < t->n_nodes; i++)
     for (int k = 0; t->nodes[i].kind == TF_TILE && k < t->nodes[i].n_loops; k++)
@@ -94,7 +95,7 @@ static cli_status impossible(cli_session *s) {
                 "no choice of the open trip counts covers every extent and fits the machine; this "
                 "one on '%.60s' is open",
                 s->spec->workload->dims[t->nodes[i].loops[k].dim].name);
-  return complain(s, CLI_BAD_INPUT);
+  return print_and_fail(s, CLI_BAD_INPUT);
 }
 
 const tf_dim *cli_beyond_search(const cli_session *s) {
@@ -105,14 +106,14 @@ const tf_dim *cli_beyond_search(const cli_session *s) {
 }
 
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
-  if (s->tree && evals == 0 && stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
+  if (s->tree && evals == 0 && stopped_by == TF_STOP_EXHAUSTED) return report_impossible(s);
   const tf_dim *beyond = evals == 0 ? cli_beyond_search(s) : NULL;
   if (beyond) {
     tf_fail(s->diags, beyond->at, TF_E_LIMIT,
             "no search goes past extents of 2147483647, and '%.60s' has %lld: 'solve --method "
             "closed' may find a mapping",
             beyond->name, (long long)beyond->extent);
-    return complain(s, CLI_BAD_INPUT);
+    return print_and_fail(s, CLI_BAD_INPUT);
   }
   fprintf(stderr,
           "tileflow: none of %s mappings tried fits the machine (stopped by %s): give the search "
@@ -126,7 +127,7 @@ cli_status cli_search(cli_session *s, const cli_looking *l) {
   if (status != CLI_DONE) return status;
   tf_budget spent;
   s->search = run_search(s, l, &spent);
-  if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
+  if (!s->search) return print_and_fail(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
   keep_found(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
   tf_tree *found = s->search->best[0].tree;

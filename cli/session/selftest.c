@@ -12,8 +12,8 @@
 #include "cli/text.h"
 
 enum { TEST_SECONDS = 300, COMPILER_SECONDS = 60 };
-static const double most_points =
-    2e9; /* which the test, in double and one by one, does in a few seconds */
+/* The test, in double and serial, runs so many points in a few seconds. */
+static const double most_points = 2e9;
 
 static cli_status untested(const char *why) {
   fprintf(stderr, "note: the kernel was not tested: %s; make test in its folder does it\n", why);
@@ -24,7 +24,7 @@ static bool runs_here(const char *isa) {
   return tf_emit_runs(strcmp(isa, "multi") != 0 ? isa : "portable");
 }
 
-/* The compiler that make takes, with arguments of its own if it has some. */
+/* The compiler that make uses, without its arguments. */
 static cli_ran find_compiler(const char *said) {
   const char *const args[] = {"sh", "-c", "${CC:-cc} --version", NULL};
   return cli_run_program(args, said, COMPILER_SECONDS);

@@ -1,4 +1,4 @@
-/* Files to spec to tree to result, and the messages when a step fails. */
+/* From files to spec, tree and result, with messages if a step fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static cli_status without_memory(cli_session *s) {
   return CLI_FAILED;
 }
 
-/* Counts must be exact, and so must the sums that reports print; else it is an error. */
+/* Checks that counts are exact, and so are the sums that reports print; else it is an error. */
 cli_status cli_check_result(cli_session *s) {
   tf_counts sum;
   bool overflow = s->result.overflow;
@@ -78,8 +78,8 @@ cli_status cli_check_result(cli_session *s) {
   return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
-/* A mapping of a masked workload that takes too long to count in a search has the value of all
- * points there; reports show its own. */
+/* Takes the mapping's own value: of a masked workload, a mapping that takes too long to count in a
+ * search has the value of all points there. */
 static void set_own_value(cli_session *s) {
   const tf_result *r = &s->result;
   const tf_figures f = {.cycles = r->cycles,
@@ -93,8 +93,8 @@ static void set_own_value(cli_session *s) {
   s->found.space_proved |= s->found.proved;
 }
 
-/* Why both searches ended: what a user could change, or what another run may not do again, before
- * the rest. */
+/* Why both searches ended: reasons that a user can change, or that another run may not repeat, come
+ * first. */
 static const char *why_ended(const char *first, tf_stop second) {
   static const tf_stop order[] = {TF_STOP_INTERRUPT, TF_STOP_TIME, TF_STOP_BUDGET};
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -110,8 +110,8 @@ static const char *file_of_layouts(const cli_session *s) {
   return NULL;
 }
 
-/* What is known of the mapping found, once it is the one of these layouts. */
-static void tell_layouts(cli_session *s) {
+/* Restates what is proved of the mapping found, with these layouts. */
+static void restate_result(cli_session *s) {
   const tf_layouts_result *r = s->layouts;
   cli_found *f = &s->found;
   f->laid = true;
@@ -121,15 +121,15 @@ static void tell_layouts(cli_session *s) {
   f->evaluations += r->evals;
   f->seconds += r->seconds;
   f->stopped_by = why_ended(f->stopped_by, r->stopped_by);
-  f->proved = f->space_proved = false; /* of this value it is proved anew */
+  f->proved = f->space_proved = false; /* must be proved again for this value */
   if (!r->method) return;
   f->method = r->method;
   f->closed = (tf_closed_figures){0};
   s->origin = "search";
 }
 
-/* Where memories have lines, a mapping that was found gets the layouts found with it, or those that
- * suit it best. */
+/* Chooses layouts, if memories have lines: those found together with the mapping, or the best ones
+ * for it. */
 static cli_status lay_out(cli_session *s) {
   int o = 0;
   const bool done = s->layouts && s->spec->arch == s->layouts->arch;
@@ -141,7 +141,7 @@ static cli_status lay_out(cli_session *s) {
       s->layouts ? tf_tree_copy(s->layouts->tree, s->layouts->arch, s->spec->workload, s->diags)
                  : NULL;
   if (!tree) return fail(s);
-  tell_layouts(s);
+  restate_result(s);
   s->spec->arch = s->layouts->arch;
   return cli_adopt(s, tree, s->origin);
 }

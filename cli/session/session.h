@@ -1,4 +1,4 @@
-/* One run: the files read, a mapping searched for, evaluated. */
+/* One run of a command: reads the files, finds a mapping, evaluates it. */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Finite differences over the machine and over params: each figure is an evaluation on a changed
+/* Finite differences over the machine and over params: each is an evaluation on a changed
  * machine. */
 #include "cli/session/slopes.h"
 
@@ -11,7 +11,7 @@
 #include "tileflow/tree.h"
 
 enum { HALVINGS = 40 };
-#define MOST_FACTOR 1e9 /* from this factor on a thing is treated as taking no time */
+#define MOST_FACTOR 1e9 /* from this factor on a resource is taken to need no time */
 
 typedef struct {
   const cli_session *s;
@@ -45,7 +45,7 @@ static double cycles_of(const tf_tree *mapping, const tf_arch *a, bool *fits) {
   return cycles;
 }
 
-static void turn(bench *b, const cli_knob *k, double factor) {
+static void apply_knob(bench *b, const cli_knob *k, double factor) {
   switch (k->kind) {
   case KNOB_BANDWIDTH:
     b->memories[k->at].read_bw *= factor;
@@ -65,7 +65,7 @@ static void turn(bench *b, const cli_knob *k, double factor) {
 static double with_knobs(bench *b, const cli_knob *all, const int *which, int n, double factor) {
   restore(b);
   for (int i = 0; i < n; i++)
-    turn(b, &all[which[i]], factor);
+    apply_knob(b, &all[which[i]], factor);
   return cycles_of(b->s->tree, &b->arch, NULL);
 }
 
@@ -75,7 +75,7 @@ static double four_digits(double v) {
   return ceil(v / unit - 1e-9) * unit;
 }
 
-/* The least factor, to four digits, that reaches the goal; there is one. */
+/* The least factor, to four digits, that reaches the goal, which exists. */
 static double least_factor(bench *b, const cli_slopes *p, const int *which, int n, double *cycles) {
   double lo = 0, hi = log(MOST_FACTOR);
   for (int i = 0; i < HALVINGS; i++) {

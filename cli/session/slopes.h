@@ -13,7 +13,7 @@ typedef enum {
   KNOB_HOPS
 } cli_knob_kind;
 
-/* Something of the machine that can be made faster while the rest is unchanged.  A latency or a
+/* A property of the machine that can be improved while the rest is unchanged.  A latency or a
  * pipeline is divided by the factor, a bandwidth or a rate multiplied. */
 typedef struct {
   cli_knob_kind kind;
@@ -38,8 +38,7 @@ typedef struct {
   int n, n_params;
   cli_knob *knobs; /* [n] */
   cli_param_slope *params;
-  int n_together; /* how many knobs reach the goal together, where none does alone; 0: not even all
-                   */
+  int n_together; /* how many knobs reach the goal together, if none does alone; 0: not even all */
   int *together;  /* [n_together] indices of knobs */
   double together_factor, together_cycles;
 } cli_slopes;
@@ -48,15 +47,15 @@ typedef struct {
 bool cli_slopes_of(const cli_session *s, cli_slopes *out);
 void cli_slopes_free(cli_slopes *p);
 
-/* ---- in words (slopes_text.c) ---------------------------------------------------------------- */
+/* ---- as text (slopes_text.c) ----------------------------------------------------------------- */
 const char *cli_knob_what(const cli_knob *k); /* bandwidth, rate, latency, pipeline */
 const char *cli_knob_name(const cli_session *s, const cli_knob *k);
 /* "-4.2 %": a change relative to the cycles before. */
 cli_figure cli_change(double cycles, double before);
-/* What is busy how long of the cycles. */
+/* The share of the cycles for which each resource is busy. */
 void cli_put_busy(const cli_session *s, cli_text *out);
-/* What 10 % fewer cycles would take. */
+/* The changes that give 10 % fewer cycles. */
 void cli_put_goal(const cli_session *s, const cli_slopes *p, cli_text *out);
-/* What the cycles follow most. */
+/* The resource to which the cycles are most sensitive. */
 void cli_put_steepest(const cli_session *s, const cli_slopes *p, cli_text *out);
 #endif

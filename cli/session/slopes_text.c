@@ -1,4 +1,4 @@
-/* Sensitivities in words. */
+/* Prints sensitivities as text. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +58,9 @@ void cli_put_busy(const cli_session *s, cli_text *out) {
         cli_count(s->result.skipped).s, cli_count(s->result.points).s);
 }
 
-enum { COLUMNS = 96, FAR = 4 }; /* FAR: so many times faster is no advice */
+enum { COLUMNS = 96, FAR = 4 }; /* FAR: a larger factor is no useful advice */
 
-/* Lines no wider than COLUMNS. */
+/* Prints lines no wider than COLUMNS. */
 static void put_together(const cli_session *s, const cli_slopes *p, cli_text *out) {
   size_t start = out->len;
   cli_printf(out,

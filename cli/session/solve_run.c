@@ -1,4 +1,4 @@
-/* The solvers by the options: progress on a terminal, Ctrl-C, and adopting the result. */
+/* Solves by the options: progress on a terminal, Ctrl-C, and adoption of the result. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
-/* ---- what was found ------------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------------- */
 void cli_print_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
   const tf_arch *a = s->spec->arch;
   for (int l = 0; l < r->n_levels; l++)
@@ -117,10 +117,9 @@ static cli_status adopt(cli_session *s, tf_solve_result *r) {
   return cli_adopt(s, tree, "solve");
 }
 
-/* Evaluations of up to three ops if no limit is given; and those of the search after the solver,
- * where these are left.
- */
-enum { EVALS_UNLESS_SAID = 5000000, EVALS_AFTER = 300000 };
+/* Default evaluations for up to three ops; and those of the search after the solver, if evaluations
+ * are left. */
+enum { EVALS_DEFAULT = 5000000, EVALS_AFTER = 300000 };
 
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name,
                      tf_solve_result **out) {
@@ -129,7 +128,7 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name,
     if (!strcmp(methods[i].name, name)) by = &methods[i];
   const bool said = l->evals > 0 || l->time_limit > 0;
   const solving how = {by, l->objective, l->time_limit,
-                       said ? l->evals : cli_for_ops(s, EVALS_UNLESS_SAID), EVALS_AFTER};
+                       said ? l->evals : cli_for_ops(s, EVALS_DEFAULT), EVALS_AFTER};
   tf_solve_result *r = *out = run_solve(s, l, &how, s->diags);
   if (!r) {
     cli_complain(s->diags);
@@ -148,11 +147,11 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name,
 enum {
   EVALS_FIRST = 500000, /* of the solver, before a search */
   EVALS_OF_FORMULAS = 2000,
-  PART_OF_SEARCH = 8, /* of the evaluations asked for, that the formulas may take */
-  PART_OF_FIND = 2    /* and of a time limit, that the solver may take before a search */
+  PART_OF_SEARCH = 8, /* part of the evaluations for the closed-form solver */
+  PART_OF_FIND = 2    /* part of a time limit for the solver before a search */
 };
 
-/* Uses what a solver found and did not prove as a start of the search. */
+/* Makes a solver's mapping without a proof a start of the search. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
   if (!r) return true;
   tf_tree *tree = r->tree;
@@ -160,8 +159,8 @@ static bool begin_with(cli_session *s, tf_solve_result *r) {
   return !tree || cli_starts_add(&s->starts, tree);
 }
 
-/* The best by the formulas: those for one objective may give what is good for another.  NULL: none.
- */
+/* The best of the closed-form solver, over all objectives: a mapping for one may be good for
+ * another.  NULL: none. */
 static tf_solve_result *by_formulas(cli_session *s, const cli_looking *l, int64_t evals,
                                     tf_diags *d) {
   tf_solve_result *best = NULL;

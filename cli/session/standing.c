@@ -20,7 +20,7 @@ static cli_status bug(const char *what, double value, double bound) {
   return CLI_FAILED;
 }
 
-/* A mapping that does not fit may be below its bound: it uses more than there is. */
+/* A mapping that does not fit may be below its bound: it exceeds the resources. */
 cli_status cli_check_bounds(const cli_session *s) {
   const tf_bounds *b = &s->bounds;
   double traffic = cli_outer_traffic(s);

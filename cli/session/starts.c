@@ -1,5 +1,4 @@
-/* Starts for a search, from the files that users have: native YAML, eval's JSON, or printed output.
- */
+/* Reads starts of a search from users' files: native YAML, eval's JSON, or printed output. */
 #include "cli/session/starts.h"
 
 #include <errno.h>
@@ -36,7 +35,7 @@ static char *copy_of(const char *text) {
   return out;
 }
 
-/* ---- what a file holds ----------------------------------------------------------------------- */
+/* ---- the contents of a file ------------------------------------------------------------------ */
 /* The whole file, malloc'd and NUL-ended; NULL with an error in d. */
 static char *load(const char *path, tf_diags *d) {
   FILE *f = fopen(path, "rb");

@@ -7,7 +7,7 @@
  * JSON of eval, solve and search (mapping.text).  CLI_BAD_INPUT with every error of every file on
  * stderr. */
 cli_status cli_read_starts(cli_session *s, const cli_paths *files);
-/* Takes over the tree.  False: out of memory. */
+/* Takes ownership of the tree.  False: out of memory. */
 bool cli_starts_add(cli_starts *s, tf_tree *tree);
 void cli_starts_free(cli_starts *s);
 #endif

@@ -19,8 +19,8 @@ enum {
   BENCH_SECONDS = 60,
   ROUNDS_MOST = 31,
   ROUNDS_FIRST = 3,
-  TURNS = 8,        /* at most, of a kernel timed by itself */
-  TURNS_BESIDE = 9, /* of each kernel, beside others */
+  TURNS = 8,        /* most turns of a kernel timed by itself */
+  TURNS_BESIDE = 9, /* turns of each kernel, if several alternate */
 };
 static const double turn_seconds = 0.2; /* target duration of a turn */
 static const double steady = 0.02;      /* medians with a smaller relative difference agree */
@@ -43,8 +43,7 @@ static char *value_of(const char *path, const char *key) {
   return out;
 }
 
-/* The last core that this process may use, as the first runs most of the other load; -1: not known.
- */
+/* The last core that this process may use, as most other load runs on the first; -1: not known. */
 static int last_core(void) {
   char *list = value_of("/proc/self/status", "Cpus_allowed_list");
   int core = -1;
@@ -163,14 +162,14 @@ static tf_verdict tested(const char *dir, int k) {
                                : TF_TUNE_WRONG;
 }
 
-/* What the compiler said of the first kernel that it refused, once a run. */
-static void tell_refusal(cli_trials *t, const char *dir, const tf_timing *out, int n) {
+/* Prints the compiler's message for the first kernel that it refused, once per run. */
+static void report_refusal(cli_trials *t, const char *dir, const tf_timing *out, int n) {
   cli_text path = {0};
   int k = 0;
   while (k < n && out[k].verdict != TF_TUNE_NOT_COMPILED)
     k++;
-  if (k == n || t->told) return;
-  t->told = true;
+  if (k == n || t->refusal_reported) return;
+  t->refusal_reported = true;
   cli_printf(&path, "%s/%d/said", dir, k);
   fputs("note: a kernel could not be compiled\n", stderr);
   if (!path.bad) cli_quote(path.text);
@@ -212,8 +211,8 @@ static void note(cli_ran how, tf_timing *out) {
   if (how == CLI_BROKE) out->verdict = TF_TUNE_CRASHED;
 }
 
-/* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last
- * two counts. */
+/* Runs turns until two consecutive medians agree, or the limit is reached; takes the lower of the
+ * last two. */
 static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
   double last, now;
   int rounds = ROUNDS_FIRST;
@@ -244,7 +243,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* In turns, so that what else the computer does falls on all alike; the median of each counts. */
+/* Alternates turns, so that other load on the computer affects all kernels equally; takes each
+ * kernel's median. */
 static cli_ran time_turns(const cli_trials *t, const char *dir, int n, int turns, tf_timing *out) {
   double *took = malloc(((size_t)n * (size_t)turns + 1) * sizeof *took);
   cli_ran how = took ? CLI_RAN : CLI_STOPPED;
@@ -291,7 +291,7 @@ static bool measure(cli_trials *t, const tf_emitted *const *kernels, int n, how_
           stderr);
   for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++)
     out[k] = (tf_timing){.verdict = tested(dir.path, k)};
-  if (how != CLI_STOPPED && how != CLI_NOT_THERE) tell_refusal(t, dir.path, out, n);
+  if (how != CLI_STOPPED && how != CLI_NOT_THERE) report_refusal(t, dir.path, out, n);
   if (how != CLI_STOPPED && how != CLI_NOT_THERE) how = timed(t, dir.path, n, out);
   cli_temp_dir_drop(&dir);
   cli_release_interrupt();

@@ -4,8 +4,8 @@
 #include "base/checked.h"
 #include "tileflow/spec.h"
 
-/* Whether energies follow from the words alone: an access moves one, and one read to be written
- * further out is read like others. */
+/* Whether energies follow from the words alone: an access moves one word, and a word read to be
+ * written further out costs the same as other reads. */
 static inline bool tf_plain_access(const tf_memory *mem) {
   return mem->access <= 1 && !mem->drain_given;
 }
@@ -16,7 +16,7 @@ static inline double tf_drain_pj(const tf_memory *mem) {
 }
 
 /* Words of the memory that `words` of `bits` bits take, spread evenly over `instances`, each of
- * which ends with a whole access.  Where that passes 2^63 bits the last accesses are not seen. */
+ * which ends with a whole access.  Above 2^63 bits the last accesses are neglected. */
 static inline double tf_accessed(const tf_memory *mem, int64_t instances, int64_t words, int bits) {
   int64_t moved, at_once;
   if (!tf_mul(words, bits, &moved) || !tf_mul(mem->access, mem->word_bits, &at_once) ||

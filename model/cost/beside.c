@@ -1,15 +1,14 @@
-/* What neighbours hand on where all instances do alike (docs/SEMANTICS.md section 5): a box that a
- * spatial loop moves has nothing in common with the boxes of its other settings, now or before.  So
- * an instance takes all that is new to it from the one of lower x if no loop between their settings
- * moves the box, else so from the one of lower y, else from further out; the others beside it have
- * what it has. */
+/* Words that neighbours hand on if all instances work alike (docs/SEMANTICS.md section 5): a box
+ * that a spatial loop moves has nothing in common with the boxes of its other settings, now or
+ * before. So an instance takes its new words from the neighbour of lower x if no loop between both
+ * moves the box, else from the one of lower y, else from further out; other neighbours have the
+ * same words. */
 #include <string.h>
 
 #include "model/cost/peers.h"
 
-enum {
-  MOST_EACH = 1 << 20
-}; /* of what instances move apart; where it is more, it is left to the walk */
+/* Most rows of words per instance; with more it is left to the walk. */
+enum { MOST_EACH = 1 << 20 };
 
 /* One instance: the settings of the spatial loops of its path, by position. */
 typedef struct {
@@ -43,8 +42,8 @@ static uint64_t along(const struct tf_model *m, int i, int axis) {
   return fill;
 }
 
-/* Whether the instance has a neighbour along the axis, further down (or up), with the same box.
- * From one to the next a loop makes a step, and those further in begin again. */
+/* Whether the instance has a neighbour along the axis, down (or up), with the same box.  From one
+ * to the next a loop makes a step, and those further in begin again. */
 static bool like(const struct tf_model *m, int i, const setting *s, uint64_t fill, uint64_t moving,
                  bool up) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
@@ -59,7 +58,7 @@ static bool like(const struct tf_model *m, int i, const setting *s, uint64_t fil
   return false;
 }
 
-/* Of the settings along an axis, those that take nothing from a lower one. */
+/* The number of settings along an axis that take nothing from a lower one. */
 static int64_t first_of(const struct tf_model *m, int i, uint64_t fill, uint64_t moving) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   int64_t n = 1;
@@ -83,7 +82,8 @@ tf_beside tf_beside_of(const struct tf_model *m, int i, uint64_t moving) {
   return (tf_beside){x, y, moving, apart, all};
 }
 
-/* Whence instance k takes what is new to it; *sent: to how many it hands its own on. */
+/* The source of instance k's new words; *sent: the number of neighbours to which it hands its own
+ * on. */
 static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, const setting *s,
                         int *sent) {
   const bool from_x = like(m, i, s, b->x, b->moving, false);
@@ -98,7 +98,7 @@ static int64_t instances(const struct tf_model *m, int node) {
   return node < 0 ? 1 : m->width[node];
 }
 
-/* The instances of nodes whose memory hands words on, of which there are most. */
+/* The most instances of any node whose memory hands words on. */
 static int64_t rows_of(const struct tf_model *m) {
   int64_t rows = 1;
   for (int i = 0; i < m->plan->n_tile_slices; i++)
@@ -126,8 +126,8 @@ void tf_beside_drop(struct tf_model *m) {
   m->peers = NULL;
 }
 
-/* What instance k has of what the first moves of slice i: the one of its memory, and the one of the
- * serving memory. */
+/* The share of instance k in what the first instance moves of slice i: in its own memory, and in
+ * the serving memory. */
 static tf_flow of_row(const struct tf_model *m, int i, int k, tf_flow v) {
   if (k >= instances(m, m->plan->slices[i].node)) v.fill = v.drain = 0;
   if (k >= instances(m, m->views->server[i])) v.read = v.update = 0;

@@ -1,13 +1,12 @@
-/* What passes the ports of one instance of a memory, the busiest (docs/SEMANTICS.md section 5,
- * D15).
+/* Words that pass the ports of the busiest instance of a memory (docs/SEMANTICS.md section 5, D15).
  *
- * That is the first instance, at which all spatial loops stand at 0, where no border clips, nothing
- * is retained, and spatial loops move all reads of a tensor, and all ops below them, alike: a later
- * one has a part of its boxes, shifted, and ends earlier; and what a box shares with the one before
- * can only grow with both.  So whoever counts what enters the first instance has counted what no
- * other exceeds.  Where a sibling has left idle what is not idle now, a later instance finds less:
- * the walk sees that, and keeps what each instance moves.  Elsewhere the mean over the instances
- * stands for the busiest. */
+ * That is the first instance, at which all spatial loops are at 0, if no border clips, nothing is
+ * retained, and spatial loops move all reads of a tensor, and all ops below them, equally: a later
+ * instance has a part of its boxes, shifted, and ends earlier; and the overlap of a box with the
+ * previous one can only grow with both.  So no instance exceeds what enters the first.  If a
+ * sibling was idle that is not idle now, a later instance reuses less: the walk detects that, and
+ * counts each instance by itself.  Otherwise the mean over the instances is used instead of the
+ * busiest. */
 #include "model/cost/state.h"
 
 static double instances(const struct tf_model *m, int node) {

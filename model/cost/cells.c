@@ -1,6 +1,6 @@
-/* The words that pass each leg of a Tile in the busiest instance, by class of steps.  With double
- * buffering a transfer is hidden behind the step beside it, so that the maximum of both counts
- * class by class (docs/SEMANTICS.md section 5, D18). */
+/* Words that pass each leg of a Tile in the busiest instance, by class of steps.  With double
+ * buffering a transfer overlaps the step beside it, so the maximum of both counts, class by class
+ * (docs/SEMANTICS.md section 5, D18). */
 #include "model/cost/state.h"
 
 /* Adds a share of what slice i moves to the ports of its class of steps. */
@@ -9,8 +9,8 @@ static void add_words(struct tf_model *m, int i, int row, const tf_flow *v, doub
   tf_cell_add(m->views, i, &m->cells[view->cell + row * view->n_legs], v, share);
 }
 
-/* Entries after a sibling's: shared out over the first step and the steps in which a loop of rows
- * from .. n_rows - 2 carries. */
+/* Divides entries after a sibling's among the first step and the steps in which a loop of rows from
+ * .. n_rows - 2 steps. */
 static void put_outer(struct tf_model *m, int i, int from, const tf_flow *v) {
   const tf_view *view = &m->views->node[m->plan->slices[i].node];
   const double *steps = &m->class_steps[view->row];
@@ -44,7 +44,7 @@ void tf_cells_add_all(struct tf_model *m, const tf_flow *entered) {
   }
 }
 
-/* What Tile v's entries move through a leg, where each instance counts by itself. */
+/* Words that Tile v's entries move through a leg, if each instance counts by itself. */
 static tf_ports busiest_leg(const struct tf_model *m, const tf_view *v, int leg) {
   tf_ports most = {0, 0};
   for (int k = 0; k < m->each->n; k++) {
@@ -73,7 +73,8 @@ tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
   return sum;
 }
 
-/* Loads through leg l of Tile v come from its busiest instance over the run, and so do stores. */
+/* Takes the loads through leg l of Tile v from the instance that is busiest over the run; stores
+ * likewise. */
 static void leg_cells(struct tf_model *m, const tf_view *v, int l) {
   tf_ports most = {-1, -1};
   for (int k = 0; k < m->each->n; k++) {

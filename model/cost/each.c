@@ -1,4 +1,4 @@
-/* What each instance of a memory moves, kept by itself (busy.c says when). */
+/* Words that each instance of a memory moves, counted by itself (busy.c says when). */
 #include "model/cost/state.h"
 
 tf_each *tf_each_new(const struct tf_model *m, int n) {

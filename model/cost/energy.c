@@ -8,7 +8,7 @@ static double mean_hops(const tf_memory *mem) {
   return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2;
 }
 
-/* What the words of tensor z take at a level, by whole accesses. */
+/* Energy of the words of tensor z at a level, by whole accesses. */
 static double accesses_pj(const struct tf_model *m, int level, int z) {
   const tf_memory *mem = &m->plan->arch->memories[level];
   const tf_counts *c = &m->res.counts[level * m->plan->wl->n_tensors + z];
@@ -21,13 +21,13 @@ static double accesses_pj(const struct tf_model *m, int level, int z) {
   return read * mem->read_pj + drain * tf_drain_pj(mem) + (fill + update) * mem->write_pj;
 }
 
-/* Words of the memory that so many lines take, no fewer than those asked for. */
+/* Words of the memory for so many lines, at least the words that are accessed. */
 static double line_words(const tf_memory *mem, int64_t lines, double words) {
   const double whole = (double)lines * (double)mem->line;
   return whole > words ? whole : words;
 }
 
-/* What they take by whole lines. */
+/* Their energy by whole lines. */
 static double lines_pj(const struct tf_model *m, int level, int z) {
   const tf_memory *mem = &m->plan->arch->memories[level];
   const int at = level * m->plan->wl->n_tensors + z;
@@ -40,9 +40,8 @@ static double lines_pj(const struct tf_model *m, int level, int z) {
              mem->write_pj;
 }
 
-/* What they take word by word: no more than by whole accesses, and so for partial mappings, whose
- * instances may grow.
- */
+/* Their energy word by word: at most that of whole accesses; so for partial mappings, whose
+ * instances may grow. */
 static double words_pj(const tf_memory *mem, const tf_counts *c) {
   const double read = (double)c->read, fill = (double)c->fill, update = (double)c->update,
                drain = (double)c->drain;
@@ -68,7 +67,7 @@ static double level_energy(const struct tf_model *m, int level) {
   return pj;
 }
 
-/* The same of what zeros leave, word by word; also turns the counts into what is stored of these
+/* The same for words that zeros do not save, word by word; also reduces the counts to these
  * words. */
 static double level_energy_left(struct tf_model *m, int level) {
   const tf_plan *p = m->plan;
@@ -97,7 +96,7 @@ static double points_left(const struct tf_model *m, int u) {
   return points;
 }
 
-/* What leaks in all cycles; of a partial mapping the least that any completion leaks. */
+/* Leakage in all cycles; for a partial mapping the least of any completion. */
 static void leak(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   double all = 0;

@@ -1,4 +1,4 @@
-/* Room for inputs and outputs that live in an inner memory: they are there throughout the run
+/* Capacity for inputs and outputs that live in an inner memory: they are held throughout the run
  * (docs/SEMANTICS.md section 4). */
 #include "base/checked.h"
 #include "model/cost/state.h"
@@ -22,10 +22,10 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
          TF_HELD_ONE;
 }
 
-/* ---- what instances meet -------------------------------------------------------------------- */
+/* ---- parts that instances touch ------------------------------------------------------------- */
 
-/* Of a spatial loop: its first step, the last but one, which is whole, and the last.  Spatial loops
- * of which all are looked at. */
+/* CORNERS: of a spatial loop, its first step, the last but one, which is whole, and the last.
+ * MOST_LOOPS: spatial loops of which all corners are examined. */
 enum { CORNERS = 3, MOST_LOOPS = 8 };
 
 /* The last digit of loop l, those of loops further out as set. */
@@ -54,8 +54,8 @@ static int n_corners(const tf_eval *ev, const tf_slice *s) {
   return loops <= MOST_LOOPS ? n : 0;
 }
 
-/* What the instance at that corner meets along rank r in the whole run. */
-static tf_ival met_at(const tf_eval *ev, const tf_slice *s, int corner, int r, int64_t *digit) {
+/* The range along rank r that the instance at that corner touches in the whole run. */
+static tf_ival touched_at(const tf_eval *ev, const tf_slice *s, int corner, int r, int64_t *digit) {
   int pos = 0;
   for (int l = next_spatial(ev, s, &pos); l >= 0;
        l = next_spatial(ev, s, &pos), corner /= CORNERS) {
@@ -68,12 +68,12 @@ static tf_ival met_at(const tf_eval *ev, const tf_slice *s, int corner, int r, i
   return met;
 }
 
-/* Who meets nothing at one node needs no more room for it. */
+/* An instance that touches nothing at one node needs no more capacity for it. */
 static bool same(tf_ival a, tf_ival b) {
   return a.len <= 0 || b.len <= 0 || (a.len == b.len && a.lo == b.lo);
 }
 
-/* Whether the same spatial loops stand above both, so that an instance has the same digits for
+/* Whether the same spatial loops are above both, so that an instance has the same digits for
  * both. */
 static bool same_loops(const tf_eval *ev, const tf_slice *a, const tf_slice *b) {
   int at = 0, bt = 0;
@@ -87,22 +87,22 @@ static bool same_loops(const tf_eval *ev, const tf_slice *a, const tf_slice *b) 
   }
 }
 
-/* Whether each instance meets the same of rank r for both. */
+/* Whether each instance touches the same range of rank r for both. */
 static bool alike(const tf_eval *ev, const tf_slice *a, const tf_slice *b, int r, int64_t *digit) {
-  const tf_ival first = met_at(ev, a, 0, r, digit);
+  const tf_ival first = touched_at(ev, a, 0, r, digit);
   const bool loops = same_loops(ev, a, b);
   bool each = loops, still = true;
   for (int k = 0; k < n_corners(ev, a); k++) {
-    const tf_ival met = met_at(ev, a, k, r, digit);
-    each = each && same(met, met_at(ev, b, k, r, digit));
+    const tf_ival met = touched_at(ev, a, k, r, digit);
+    each = each && same(met, touched_at(ev, b, k, r, digit));
     still &= same(met, first);
   }
   for (int k = 0; k < n_corners(ev, b); k++)
-    still &= same(met_at(ev, b, k, r, digit), first);
+    still &= same(touched_at(ev, b, k, r, digit), first);
   return each || still;
 }
 
-/* ---- room ----------------------------------------------------------------------------------- */
+/* ---- capacity ------------------------------------------------------------------------------- */
 
 /* The m-tiles' slices from node n down that touch z; room for p->n_at_home. */
 static int slices_below(const tf_plan *p, int n, int z, const tf_slice **list) {
@@ -113,8 +113,8 @@ static int slices_below(const tf_plan *p, int n, int z, const tf_slice **list) {
   return found;
 }
 
-/* The length along rank r that all instances set aside: the longest that any of them meets; where
- * m-tiles give them different parts, or too many loops do, what all of them meet together. */
+/* The length along rank r that each instance reserves: the longest that any of them touches; if
+ * m-tiles give them different parts, or there are too many loops, the hull of all. */
 static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, int r,
                        int64_t *digit) {
   int64_t most = 0;
@@ -125,7 +125,7 @@ static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, in
   for (int i = 0; i < n; i++) {
     const int corners = first ? 1 : n_corners(ev, list[i]);
     for (int k = 0; k < corners; k++)
-      most = more(most, met_at(ev, list[i], k, r, digit).len);
+      most = more(most, touched_at(ev, list[i], k, r, digit).len);
     all_alike = all_alike && corners > 0;
     all_alike = all_alike && (i == 0 || alike(ev, list[0], list[i], r, digit));
   }
@@ -152,16 +152,16 @@ static int64_t words_below(struct tf_model *m, const tf_eval *ev, int n, int z) 
 }
 
 /* Whether the scope's children run at once in instances of their own; whether some scope from node
- * n down has such. */
-static bool apart(const struct tf_model *m, int n, int level) {
+ * n down has such children. */
+static bool splits_instances(const struct tf_model *m, int n, int level) {
   return tf_plan_at_once(&m->plan->tree->nodes[n]) && !tf_shared_instance(m->views, n, level);
 }
 
-static bool apart_below(const struct tf_model *m, int n, int level) {
+static bool splits_instances_below(const struct tf_model *m, int n, int level) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  bool any = apart(m, n, level);
+  bool any = splits_instances(m, n, level);
   for (int c = 0; c < t->n_children && !any; c++)
-    any = apart_below(m, t->children[c], level);
+    any = splits_instances_below(m, t->children[c], level);
   return any;
 }
 
@@ -169,10 +169,10 @@ static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int leve
   const tf_plan *p = m->plan;
   const tf_node *t = &p->tree->nodes[n];
   int64_t all = 0;
-  if (apart_below(m, n, level)) {
+  if (splits_instances_below(m, n, level)) {
     for (int c = 0; c < t->n_children; c++) {
       const int64_t one = bits_below(m, ev, t->children[c], level);
-      all = apart(m, n, level) ? more(all, one) : tf_sat_add(all, one);
+      all = splits_instances(m, n, level) ? more(all, one) : tf_sat_add(all, one);
     }
     return all;
   }
@@ -182,8 +182,8 @@ static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int leve
   return all;
 }
 
-/* An evaluation of what instances meet in the whole run, as if no tensor had borders.  False: a
- * step passes 2^63 - 1, which evaluations have found before. */
+/* An evaluation of the ranges touched in the whole run, as if no tensor had borders.  False: a step
+ * exceeds 2^63 - 1, which evaluations have found before. */
 static bool of_whole_run(struct tf_model *m, tf_eval *ev) {
   *ev = m->ev;
   ev->ever = TF_EVER_HERE;

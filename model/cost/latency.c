@@ -10,8 +10,8 @@
 static double more(double a, double b) { return a > b ? a : b; }
 
 /* Cycles in which units work in lockstep: a step in which some of them have a point takes as long
- * as a full one.  Times and over the units, as lanes_cost.c does it, so that both agree to the bit.
- */
+ * as a full one.  The order of operations is that of lanes_cost.c, so that both agree to the
+ * bit. */
 static double step_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;
@@ -65,7 +65,7 @@ static tf_ports first_loads(const struct tf_model *m, const tf_view *f, int l) {
   return loads(m->cells[f->cell + (f->n_rows - 1) * f->n_legs + l], l);
 }
 
-/* How long the port through which leg l of Tile f loads is idle at the end of the node before. */
+/* How long the port of leg l's loads into Tile f is idle at the end of the previous node. */
 static double free_time(const struct tf_model *m, int before, const tf_view *f, int l) {
   const int last = m->heads[before].last;
   const double room = m->heads[before].room;
@@ -87,8 +87,8 @@ static double free_time(const struct tf_model *m, int before, const tf_view *f, 
   return more(0, room - tf_port_time(rate, w) / (double)m->steps[last]);
 }
 
-/* The time of Tile f's first load that is left to it, where control comes from the end of the node
- * before (-1: of none); what passes before f begins is hidden. */
+/* The exposed time of Tile f's first load, if control comes from the end of node `before` (-1:
+ * none); words that pass before f begins are hidden. */
 static double first_load(struct tf_model *m, int f, int before) {
   const tf_view *v = &m->views->node[f];
   double left = 0;
@@ -110,7 +110,7 @@ static double first_load(struct tf_model *m, int f, int before) {
 static double stepwise(struct tf_model *m, int n, double child, int before) {
   const tf_view *v = &m->views->node[n];
   const double *steps = &m->class_steps[v->row];
-  /* without a step, as a mask may leave a streamed op, corrections take time */
+  /* if a mask leaves a streamed op no step, its corrections still take time */
   double work = m->steps[n] ? child / (double)m->steps[n] : child, total = 0, store = 0;
   for (int j = 0; j < v->n_rows - 1; j++) {
     double t = steps[j] * work;
@@ -155,8 +155,8 @@ static double tile_time(struct tf_model *m, int n, int before) {
   return all;
 }
 
-/* The sum of the children's times.  The first load of each may hide behind the one before; children
- * that never run are passed over. */
+/* The sum of the children's times.  The first load of each may be hidden behind the previous one;
+ * children that never run are skipped. */
 static double in_turns(struct tf_model *m, int n, int before) {
   const tf_node *t = &m->plan->tree->nodes[n];
   const int outer = before;
@@ -180,7 +180,7 @@ static double in_turns(struct tf_model *m, int n, int before) {
   return all;
 }
 
-/* What the ops below a node need of units of kind u: points of open ops, units of decided ones. */
+/* Units of kind u that the ops below a node need: points of open ops, units of decided ones. */
 typedef struct {
   double points, taken;
 } demand;
@@ -202,7 +202,7 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   return all;
 }
 
-/* Children that run at once share the units: the open ones can use what the decided ones leave. */
+/* Children that run at once share the units: open ones can use those that decided ones leave. */
 static double shared_units_time(const struct tf_model *m, int n) {
   double t = 0;
   for (int u = 0; u < m->plan->arch->n_units && m->open->all; u++) {
@@ -212,7 +212,7 @@ static double shared_units_time(const struct tf_model *m, int n) {
       d.points += k.points;
       d.taken += k.points > 0
                      ? 0
-                     : k.taken; /* a child with open ops may use its decided ops' units in turn */
+                     : k.taken; /* in a child, open ops may use the units of decided ops in turn */
     }
     if (d.points > 0)
       t = more(t, d.taken < m->open->all[u]
@@ -223,9 +223,9 @@ static double shared_units_time(const struct tf_model *m, int n) {
 }
 
 /* A lower bound for all completions of node n and below: ops use all units that they can get, and
- * nothing is moved. It is one because a Tile takes at least as long as its child, whatever it
- * moves; Seq and Shar hide at most a child's first load, which comes on top of its time; of Para's
- * and Pipe's children the longest counts, and together they need their units at once. */
+ * nothing is moved.  It is a bound because a Tile takes at least as long as its child, whatever it
+ * moves; Seq and Shar hide at most a child's first load, which is in addition to its time; of
+ * Para's and Pipe's children the longest counts, and together they need their units at once. */
 static double least_time(const struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0;
@@ -258,8 +258,7 @@ static double at_once(struct tf_model *m, int n) {
   return more(time, tf_busiest_port(m, n, false, -1));
 }
 
-/* before: the node that ran last where control comes from the child before; -1: none has, or
- * nothing hides. */
+/* before: the last node run before control comes here; -1: none, or nothing hides. */
 static double node_time(struct tf_model *m, int n, int before) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double time;
@@ -291,7 +290,7 @@ static load correction_load(const struct tf_model *m, const tf_correction *k) {
                 (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate)};
 }
 
-/* What op o needs of units of kind u, corrections included. */
+/* The load of op o on units of kind u, with corrections. */
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
   load all = {0, 0};
@@ -344,7 +343,7 @@ static void unit_times(struct tf_model *m, limit *top) {
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
       (void)__builtin_add_overflow(r->points, points_on(m, o, u),
-                                   &r->points); /* model.c says where all are too many */
+                                   &r->points); /* model.c reports it if all are too many */
     if (r->cycles > top->most) *top = (limit){r->cycles, m->views->unit_name[u]};
   }
 }
@@ -364,7 +363,7 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
     if (m->res.levels[l].link_cycles > top.most)
       top = (limit){m->res.levels[l].link_cycles, m->views->net_name[l]};
   assert(m->open ||
-         out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than all takes */
+         out->cycles >= top.most * (1 - 1e-9)); /* nothing is busy for longer than the whole */
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }
 

@@ -3,14 +3,15 @@
 #include "base/checked.h"
 #include "model/cost/state.h"
 
-/* One try to place everything on a mesh: what runs at once stands in shelves along one axis. */
+/* One attempt to place everything on a mesh: children that run at once are in shelves along one
+ * axis. */
 typedef struct {
   struct tf_model *m;
   const tf_mesh *mesh;
   int along;   /* axis of the shelves: 0 X, 1 Y */
   int n;       /* rectangles at m->rects in use */
   int packs;   /* scopes that are being placed */
-  bool nested; /* such a scope stands in a child of another */
+  bool nested; /* such a scope is inside a child of another */
   int node;    /* the last one that uses more than one instance */
 } placing;
 
@@ -18,7 +19,7 @@ static tf_rect use_of(placing *k, int n, tf_rect room);
 
 static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Whether the children of node n stand beside each other on the mesh. */
+/* Whether the children of node n are placed side by side on the mesh. */
 static bool places(const placing *k, int n) {
   const tf_views *w = k->m->views;
   int level = k->mesh->level;
@@ -26,7 +27,7 @@ static bool places(const placing *k, int n) {
          (k->mesh->unit >= 0 || !tf_shared_instance(w, n, level + 1));
 }
 
-/* What the spatial loops of Tile n that fill the mesh take of each axis. */
+/* The extent of Tile n's spatial loops over the mesh, by axis. */
 static tf_rect loops_of(const placing *k, int n) {
   const tf_node *t = &k->m->plan->tree->nodes[n];
   tf_rect by = {{1, 1}};
@@ -38,8 +39,8 @@ static tf_rect loops_of(const placing *k, int n) {
   return by;
 }
 
-/* Adds the rectangles that stand beside each other below node n: scopes in scopes, with no loop
- * between, are one. */
+/* Adds the rectangles placed side by side below node n: nested scopes without a loop between them
+ * are one. */
 static void gather(placing *k, int n, tf_rect room) {
   const tf_node *t = &k->m->plan->tree->nodes[n];
   tf_rect by = loops_of(k, n);
@@ -51,7 +52,7 @@ static void gather(placing *k, int n, tf_rect room) {
   if (own.side[0]) k->m->rects[k->n++] = own;
 }
 
-/* Longest first across the shelves; as they come where equal. */
+/* Sorts by length across the shelves, longest first; stable. */
 static void sort(tf_rect *r, int n, int across) {
   for (int i = 1; i < n; i++) {
     tf_rect own = r[i];
@@ -83,7 +84,7 @@ static tf_rect shelves(tf_rect *r, int n, int along, tf_rect room) {
   return all;
 }
 
-/* What the children of node n take beside each other. */
+/* The rectangle that the children of node n take side by side. */
 static tf_rect place_children(placing *k, int n, tf_rect room) {
   int from = k->n;
   k->nested |= k->packs++ > 0;
@@ -95,8 +96,8 @@ static tf_rect place_children(placing *k, int n, tf_rect room) {
   return use;
 }
 
-/* The part of the mesh that the nodes from n down use, of the room that the loops around leave to
- * each of them. */
+/* The part of the mesh that the nodes from n down use, within the room that the loops around leave
+ * to each of them. */
 static tf_rect use_of(placing *k, int n, tf_rect room) {
   const tf_plan *p = k->m->plan;
   const tf_node *t = &p->tree->nodes[n];
@@ -122,7 +123,7 @@ static bool within(const placing *k, tf_rect use) {
   return use.side[0] <= k->mesh->mesh[0] && use.side[1] <= k->mesh->mesh[1];
 }
 
-/* By how much the mesh would have to be larger. */
+/* The factor by which the mesh would have to be larger. */
 static double excess(const placing *k, tf_rect use) {
   double by = 1;
   for (int a = 0; a < 2; a++)
@@ -130,8 +131,8 @@ static double excess(const placing *k, tf_rect use) {
   return by;
 }
 
-/* Whether shelves of some length up to the mesh's fit.  A shorter one may do where shelves stand in
- * shelves: so a larger mesh always takes what a smaller one takes.  *use, *node: of the longest. */
+/* Whether shelves of some length up to the mesh's fit.  Shorter shelves are tried as shelves may be
+ * nested: so a larger mesh always holds what a smaller one holds.  *use, *node: of the longest. */
 static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_rect *use,
                        int *node) {
   placing k = {.m = m, .mesh = mesh, .along = along};

@@ -1,10 +1,10 @@
 /* Networks with a topology: the links that words take from the memory above to the instances of a
  * memory, and back (docs/SEMANTICS.md section 5).
  *
- * Loops that fill the network fall into those that move a tensor's box and those whose steps share
- * it; so every word goes to a comb of columns times a comb of rows, and the links of all words are
- * counted from the loops of each side alone. Words are taken to be spread evenly over the instances
- * in use, as they are wherever steps are full. */
+ * Loops that fill the network either move a tensor's box, or their steps share it.  So every word
+ * goes to a regular set of columns times a regular set of rows, and the links of all words follow
+ * from the loops of each side alone.  Words are taken to be spread evenly over the instances in
+ * use, as they are wherever steps are full. */
 #include "model/cost/network.h"
 
 #include <math.h>
@@ -13,7 +13,9 @@
 #include "base/checked.h"
 #include "model/cost/peers.h"
 
-enum { MOST_OVER = 1 << 12 }; /* instances of a mapping that does not fit whose ways are counted */
+enum {
+  MOST_OVER = 1 << 12
+}; /* most instances of a mapping that does not fit for which routes are counted */
 
 /* ---- one side ------------------------------------------------------------------------------- */
 
@@ -85,15 +87,15 @@ int64_t tf_net_farthest(const tf_net_line *l) {
 
 /* ---- both sides ----------------------------------------------------------------------------- */
 
-/* columns: those to which a word goes; part: of the words, those that go to one column. */
+/* columns: those to which a word goes; part: the share of words that go to one column. */
 static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double columns,
                               double part) {
   return (tf_net_route){x->hops + columns * y->hops,
                         {x->cross[0], x->cross[1], part * y->cross[0], part * y->cross[1]}};
 }
 
-/* A bus takes each word once, wherever it goes; a crossbar has a link for the memory above and one
- * an instance. */
+/* A bus moves each word once, to any number of instances; a crossbar has a link for the memory
+ * above and one for each instance. */
 static tf_net_routes at_once(const tf_net_side *x, const tf_net_side *y, bool bus) {
   const double shared = x->shared * y->shared, apart = x->apart * y->apart, used = apart * shared;
   tf_net_routes r = {{1, {1}}, {bus ? 1 : shared, {1}}, {1, {1}}, shared, bus};
@@ -114,7 +116,8 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
 
 /* ---- a mapping ------------------------------------------------------------------------------ */
 
-/* The sides of the network that feeds memory `level`, as the loops above a slice's node fill it. */
+/* The sides of the network that feeds memory `level`, as filled by the loops above a slice's
+ * node. */
 static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {
   const tf_slice *s = &m->plan->slices[slice];
   const tf_memory *mem = &m->plan->arch->memories[level];
@@ -143,8 +146,8 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   }
 }
 
-/* Networks of memory `level` that slice i uses at once; apart: those that its words tell apart, of
- * which the first of the others gets what goes to one alone. */
+/* Networks of memory `level` that slice i uses at once; apart: those with different words; the
+ * first of the others gets what goes to one alone. */
 static double networks_at(const struct tf_model *m, int i, int level, bool apart) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   const uint64_t shares = tf_shares_of(&m->ev, m->views, i, m->home_digit);
@@ -157,8 +160,7 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
   return n;
 }
 
-/* Words on the links of one network of a level: outwards and back, those along X and those of a
- * column. */
+/* Words on the links of one network of a level: outwards and back, along X and along a column. */
 typedef struct {
   double out[4], back[4], hops;
 } load;
@@ -169,7 +171,7 @@ static void add_route(load *to, const tf_net_route *r, double words, double netw
     (back ? to->back : to->out)[i] += words / networks * r->cross[i];
 }
 
-/* Adds what slice i moves through the network to memory l, where links are added up one by one:
+/* Adds the words of slice i through the network to memory l, where links are added up one by one:
  * words out, out to the first, and back. */
 static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line side[2],
                          const double words[3]) {
@@ -177,7 +179,7 @@ static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line sid
   const double wide =
       (double)m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits / mem->word_bits;
   const bool handed = tf_hands(m, i);
-  if (handed && l == m->plan->slices[i].level) return; /* as the walk has noted */
+  if (handed && l == m->plan->slices[i].level) return; /* as the walk has counted */
   if (words[0] + words[1] > 0)
     tf_peers_pass(
         m, i, l, side,

@@ -1,4 +1,4 @@
-/* What passes the links of networks (docs/SEMANTICS.md section 5). */
+/* Words that pass the links of networks (docs/SEMANTICS.md section 5). */
 #ifndef MODEL_COST_NETWORK_H
 #define MODEL_COST_NETWORK_H
 #include "base/checked.h"
@@ -6,8 +6,8 @@
 
 enum { TF_NET_LOOPS = 64, TF_NET_LEVELS = 16 /* most memories of an architecture */ };
 
-/* The instances that spatial loops fill along one side of a network, outer loop first.  shared: the
- * word that one step of the loop needs, all its steps need. */
+/* The instances that spatial loops fill along one side of a network, outer loop first.  shared: all
+ * steps of the loop need the same word. */
 typedef struct {
   tf_topology topology;
   int64_t side; /* instances of the network along it */
@@ -16,20 +16,20 @@ typedef struct {
   bool shared[TF_NET_LOOPS];
 } tf_net_line;
 
-/* Links that a word takes; of the two that may be the busiest, the part of the words that take
- * each. */
+/* Links that a word takes; cross: of the two links that may be the busiest, the share of the words
+ * on each. */
 typedef struct {
   double hops, cross[2];
 } tf_net_way;
 
-/* In the mean over the instances of a line: of a copy that takes its way alone; of a word that goes
- * once to all that share it; of one that goes to the first of these.  apart, shared: steps of the
- * loops of each kind. */
+/* Averages over the instances of a line: alone: of a copy with a route of its own; all: of a word
+ * that goes once to all that share it; first: of one that goes to the first of these.  apart,
+ * shared: steps of the loops of each kind. */
 typedef struct {
   tf_net_way alone, all, first;
   double apart, shared;
 } tf_net_side;
-/* Settings of the loops that share, or of the others; where the i-th of them stands. */
+/* The number of settings of the loops that share, or of the others; and the place of the i-th. */
 static inline int64_t tf_net_settings(const tf_net_line *l, bool shared) {
   int64_t n = 1;
   for (int j = 0; j < l->n; j++)
@@ -53,8 +53,8 @@ tf_net_side tf_net_along(const tf_net_line *l);
 /* The most hops to any of its instances in use. */
 int64_t tf_net_farthest(const tf_net_line *l);
 
-/* The same of a network of two sides, routed along X first; of the links, those along X, then those
- * of a column. */
+/* The same for a network of two sides, routed along X first; cross: links along X, then along a
+ * column. */
 typedef struct {
   double hops, cross[4];
 } tf_net_route;

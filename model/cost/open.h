@@ -10,7 +10,7 @@ typedef struct {
   /* [n_ops] lower bound on the time of the op's topmost open node, without the load that a scope
    * may hide; NULL: not known */
   const double *time;
-  const double
-      *all; /* [n_units] the most units of the kind at once for all ops together; NULL: not known */
+  /* [n_units] the most units of the kind at once for all ops together; NULL: not known */
+  const double *all;
 } tf_open;
 #endif

@@ -1,4 +1,4 @@
-/* What passes the parts of memories: the words of each slice, in the part that holds the tensor in
+/* Words that pass the parts of memories: those of each slice, in the part that holds the tensor at
  * the Tile that serves or takes them. */
 #include "base/checked.h"
 #include "model/cost/state.h"
@@ -35,7 +35,7 @@ static void add_to_part(tf_part_result *r, int64_t fill, int64_t drain, double r
   r->own.drain += (double)drain * ratio;
 }
 
-/* Words of op o's running result, where it is held: in the part that serves it there. */
+/* Adds the corrections of op o's running result, in the part of the memory that serves it. */
 static void correct(struct tf_model *m, int o, int64_t read, int64_t update) {
   const tf_plan *p = m->plan;
   const int level = p->stream[o].above;
@@ -43,7 +43,7 @@ static void correct(struct tf_model *m, int o, int64_t read, int64_t update) {
         m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out]);
 }
 
-/* What streaming adds (stream.c). */
+/* Adds the corrections of streaming (stream.c). */
 static void add_corrections(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const int z = p->online->divided_by[o];

@@ -1,4 +1,4 @@
-/* Which nodes let words pass the ports of which memories: found once a tree. */
+/* Which nodes make words pass the ports of which memories; found once per tree. */
 #include "model/cost/state.h"
 
 /* Whether words pass the level because of node n itself: entries of a Tile, operands of an op,
@@ -20,10 +20,10 @@ int tf_pass_of(const tf_views *w, int n, int level) {
   return -1;
 }
 
-/* Adds the pass of node n at a level, if anything passes; those of its children are there already.
- * Children of Seq and Shar take at least as long as a port needs for them together, and a lone
- * child as long as for itself: only what the node adds, or what Para and Pipe let happen at once,
- * may take longer (`binds`). */
+/* Adds the pass of node n at a level, if any words pass; those of its children exist already.
+ * Children of Seq and Shar take at least as long as a port needs for them together, and a single
+ * child as long as for itself: only what the node adds, or what Para and Pipe allow at once, may
+ * take longer (`binds`). */
 static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
   const tf_node *t = &p->tree->nodes[n];
   bool own = causes(p, n, level);

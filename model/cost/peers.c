@@ -7,7 +7,7 @@
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* What the loops of node n's path that fill the network to memory `level` take of each side. */
+/* The extent of the loops of node n's path over the network to memory `level`, by side. */
 static void used_by(const struct tf_model *m, int n, int level, int64_t side[2]) {
   const tf_path *path = &m->plan->path[n];
   int64_t used[2] = {1, 1};
@@ -26,8 +26,8 @@ tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
   tf_arena *a = tf_arena_new();
   tf_peers *k = a ? TF_NEW(a, tf_peers) : NULL;
   int64_t networks = 1, places = 0;
-  int last = arch->n_memories -
-             1; /* of the memories with neighbours, further in than which none asks for a place */
+  int last =
+      arch->n_memories - 1; /* of the memories with neighbours; further in no place is needed */
   while (last > 0 && !arch->memories[last].peers)
     last--;
   for (int l = 1; k && l <= last; l++) {
@@ -49,7 +49,7 @@ tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
     k->handed = TF_ARRAY(a, tf_handed, k->n + 1);
     if (k->came && k->link && k->handed) return k;
   }
-  *starved |= !k || k->arena != NULL; /* else they are too many */
+  *starved |= !k || k->arena != NULL; /* otherwise there are too many */
   tf_arena_free(a);
   return NULL;
 }
@@ -92,8 +92,8 @@ static double *link_into(const network *k, const int64_t at[2], tf_whence from) 
   return &k->m->peers->link[(k->at + (size_t)(at[0] * side + at[1])) * TF_N_BESIDE + from];
 }
 
-/* Adds words to the links along one side that lead from 0 to `to` or back: along X in row 0, along
- * Y in column x. */
+/* Adds words to the links along one side from 0 to `to`, or back: along X in row 0, along Y in
+ * column x. */
 static void go(const network *k, int axis, int64_t x, int64_t to, double words, bool back) {
   const int64_t n = k->m->peers->level[k->level].side[axis];
   const bool down = k->m->plan->arch->memories[k->level].topology == TF_TORUS && to > n / 2;
@@ -105,7 +105,7 @@ static void go(const network *k, int axis, int64_t x, int64_t to, double words, 
   }
 }
 
-/* Of the places of one word's instances along a side, the farthest each way round. */
+/* The farthest place each way round, of one word's instances along a side. */
 static void farthest(const network *k, int axis, const tf_net_line *l, int64_t i, int64_t to[2]) {
   const int64_t n = k->m->peers->level[k->level].side[axis];
   to[0] = to[1] = 0;
@@ -143,8 +143,7 @@ static void pass_group(const network *k, const tf_net_line side[2], int64_t i, i
   }
 }
 
-/* The spatial loops of slice i's path further out than the network to memory `level`: the next of
- * their settings. */
+/* Advances the spatial loops of slice i's path outside of the network to memory `level`. */
 static bool next_network(const struct tf_model *m, int i, int level, int64_t *cur) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   for (int k = path->n - 1; k >= 0; k--) {
@@ -158,7 +157,7 @@ static bool next_network(const struct tf_model *m, int i, int level, int64_t *cu
   return false;
 }
 
-/* Whether it is the first of those that get the same words. */
+/* Whether it is the first network of those that get the same words. */
 static bool first_network(const struct tf_model *m, int i, int level, const int64_t *cur) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   const uint64_t shares = tf_shares_of(&m->ev, m->views, i, m->home_digit);
@@ -193,8 +192,8 @@ void tf_peers_pass(struct tf_model *m, int i, int level, const tf_net_line side[
   } while (next_network(m, i, level, cur));
 }
 
-/* What came to each place: over the link from its neighbour, or all the way from the memory above.
- */
+/* Adds the links of the words that came to each place: from its neighbour, or all the way from the
+ * memory above. */
 static void pass_noted(struct tf_model *m, int level) {
   const tf_peer_level *at = &m->peers->level[level];
   const double bits = m->plan->arch->memories[level].word_bits;

@@ -1,6 +1,6 @@
-/* The words that pass the ports of the busiest instance of every memory because of each node and
- * those below it, and the instances in use (SEMANTICS D15).  From these also how busy each level is
- * over the whole run. */
+/* The words that each node and those below it move through the ports of the busiest instance of
+ * every memory, and the instances in use (SEMANTICS D15); and from these, how busy each level is
+ * over the run. */
 #include <math.h>
 #include <string.h>
 
@@ -37,15 +37,14 @@ static void count_instances(struct tf_model *m) {
   }
 }
 
-/* The busier of two instances at once: of each port, or of the one that reads and writes share. */
+/* The busier of two instances at once: of each port, or of the shared port. */
 static tf_ports busier(const tf_memory *mem, tf_ports a, tf_ports b) {
   if (mem->one_port) return a.read + a.write > b.read + b.write ? a : b;
   return (tf_ports){a.read > b.read ? a.read : b.read, a.write > b.write ? a.write : b.write};
 }
 
-/* Where each instance counts by itself: what the busiest of an m-tile's instances has of all that
- * stands below a node.
- */
+/* If each instance counts by itself: the share of the busiest of an m-tile's instances in all words
+ * below a node. */
 static void fill_most(struct tf_model *m) {
   const tf_views *w = m->views;
   memset(m->each->most, 0, (size_t)w->n_passes * sizeof *m->each->most);
@@ -88,7 +87,7 @@ void tf_ports_fill(struct tf_model *m) {
   }
 }
 
-/* What a pass moves, less what has passed before the m-tile `first` begins. */
+/* Words of a pass, less those that have passed before the m-tile `first` begins. */
 static tf_ports left_of(const struct tf_model *m, int pass, int first) {
   tf_ports w = m->below[pass];
   if (first < 0) return w;

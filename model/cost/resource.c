@@ -9,7 +9,7 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_path *path = &p->path[leaf];
   for (int k = 0; k < path->n; k++)
     if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
-      len = tf_cut(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
+      len = tf_instance_part(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
   return len;
 }
 
@@ -50,7 +50,7 @@ static int64_t times(const struct tf_model *m, int level) {
              : 1;
 }
 
-/* What the children of a scope hold of one tensor: the sum of their boxes, and the hull of them. */
+/* Words that the children of a scope hold of one tensor: the sum of their boxes, and the hull. */
 typedef struct {
   int64_t sum, box;
   int holders;
@@ -82,7 +82,7 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
   return h;
 }
 
-/* Whether more than one slice of the tensor is held at the level somewhere; with many ops this is
+/* Whether several slices of the tensor are held at the level somewhere; even with many ops this is
  * rare. */
 static bool several(const tf_plan *p, int level, int z) {
   int n = 0;
@@ -91,11 +91,11 @@ static bool several(const tf_plan *p, int level, int z) {
   return n > 1;
 }
 
-/* What children that share a memory's content hold twice: their boxes of one tensor minus the hull
- * of these. */
+/* Words that children sharing a memory's content would count twice: their boxes of one tensor minus
+ * the hull of these. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
-  if (m->sizing == TF_SIZE_LIKELY) return 0; /* they may differ in what they take */
+  if (m->sizing == TF_SIZE_LIKELY) return 0; /* they may differ in size */
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
     if (h.holders > 1)
@@ -105,8 +105,8 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   return twice;
 }
 
-/* Bits that m-tile n holds: at its largest moment, where that is known; otherwise, and of a part,
- * the sum of its largest slices. */
+/* Bits that m-tile n holds: at its peak moment, if known; otherwise, and for a part, the sum of its
+ * largest slices. */
 static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;

@@ -7,7 +7,7 @@
 #include "model/flow/online.h"
 #include "model/input/dims.h"
 
-/* The unit that corrects: the first that lists the kind and stands at or below every Tile above the
+/* The unit that corrects: the first that lists the kind and is at or below every Tile above the
  * scope; else the op's own. */
 static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   const tf_tree *t = p->tree;
@@ -55,8 +55,7 @@ static void drop(struct tf_model *m, int i) {
     m->each->flows[k * m->plan->n_slices + i] = (tf_flow){0, 0, 0, 0};
 }
 
-/* Within the steps op o does what its step says: what that leaves out is not read, and handing on
- * takes no points. */
+/* Replaces op o by its step: reads that are folded are not counted, and copying takes no points. */
 static void put_off(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[o];
@@ -73,8 +72,7 @@ void tf_put_off(struct tf_model *m) {
     put_off(m, o);
 }
 
-/* The sum of op o is divided by that of op z at the end: once per element, for which both are read.
- */
+/* Divides the sum of op o by that of op z at the end: once per element, for which both are read. */
 static bool divide_late(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
@@ -95,9 +93,9 @@ bool tf_count_stream(struct tf_model *m) {
   return true;
 }
 
-/* Words of op o's output, read and updated (or only read), at the memory that holds it at the
- * scope.  Where its m-tiles stand below the scope, they share the words alike. */
-static void touch(struct tf_model *m, int o, double words, bool update) {
+/* Adds words of op o's output, read and updated (or only read), at the memory that holds it at the
+ * scope.  If its m-tiles are below the scope, they share the words equally. */
+static void add_accesses(struct tf_model *m, int o, double words, bool update) {
   const tf_plan *p = m->plan;
   int level = p->stream[o].above;
   if (m->open && m->open->node[p->stream_scope[o]]) return;
@@ -113,7 +111,8 @@ void tf_stream_ports(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops && p->online; o++) {
     const int z = p->online->divided_by[o];
     if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
-      touch(m, o, m->rescaled_flow[2 * o] + (z >= 0 ? m->rescaled_flow[2 * o + 1] : 0), true);
-    if (z >= 0) touch(m, z, m->rescaled_flow[2 * z + 1], false);
+      add_accesses(m, o, m->rescaled_flow[2 * o] + (z >= 0 ? m->rescaled_flow[2 * o + 1] : 0),
+                   true);
+    if (z >= 0) add_accesses(m, z, m->rescaled_flow[2 * z + 1], false);
   }
 }

@@ -2,7 +2,7 @@
 #include "model/cost/view.h"
 
 #include <string.h>
-enum { STEPS_COMPARED = 1 << 12 }; /* of a loop: that boxes of more stand still is not seen */
+enum { STEPS_COMPARED = 1 << 12 }; /* of a loop; a loop of more steps is taken to move the box */
 
 static double ratio(const tf_plan *p, int tensor, int level) {
   return (double)p->wl->tensors[tensor].word_bits / p->arch->memories[level].word_bits;
@@ -166,7 +166,7 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
          w->ratio && w->part && w->at_home;
 }
 
-/* What a word of the tensor takes of the memory's ports: what is kept of it there, with its
+/* Words of the memory's ports for a word of the tensor: what is kept of it there, with its
  * metadata. */
 static double kept(const tf_plan *p, int tensor, int level) {
   const tf_packed *k = p->sparse ? &p->sparse->packed[level * p->wl->n_tensors + tensor] : NULL;
@@ -186,7 +186,7 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
   }
 }
 
-/* Which parts of memories hold what. */
+/* Finds which parts of memories hold which tensors. */
 static void fill_parts(const tf_plan *p, tf_views *w) {
   for (int l = 0; l < p->arch->n_memories; l++)
     w->parts |= p->arch->memories[l].parts.n > 0;
@@ -201,9 +201,9 @@ static void fill_parts(const tf_plan *p, tf_views *w) {
         tf_part_for(&p->arch->memories[p->home_level[z]], tf_role_below(p->facts, 0, z));
 }
 
-/* Loops whose instances share what enters a slice.  What a scope retains makes runs differ, but not
- * the instances of a loop that moves nothing: so it is left out, as where it is known that nothing
- * is found (model/eval/bare.c). */
+/* Finds the loops whose instances share what enters a slice.  Retention makes runs differ, but not
+ * the instances of a loop that moves nothing: so it is ignored here, as if it were known that
+ * nothing is reused (model/eval/bare.c). */
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
   w->pulled = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
@@ -220,8 +220,8 @@ static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
   return w->shares && w->pulled;
 }
 
-/* Whether all steps of loop l need the box of slice s that the first needs. */
-static bool stands(const tf_eval *ev, const tf_slice *s, int l, int64_t *digit) {
+/* Whether all steps of loop l need the same box of slice s. */
+static bool keeps_box(const tf_eval *ev, const tf_slice *s, int l, int64_t *digit) {
   bool same = ev->trip[l] <= STEPS_COMPARED;
   memset(digit, 0, (size_t)ev->plan->n_loops * sizeof *digit);
   for (int r = 0; same && r < ev->plan->wl->tensors[s->tensor].rank; r++) {
@@ -240,7 +240,7 @@ uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digi
   uint64_t shares = w->shares[i];
   for (uint64_t left = w->pulled[i]; left; left &= left - 1) {
     const int l = ev->plan->path[s->node].loops[__builtin_ctzll(left)];
-    if (stands(ev, s, l, digit)) shares |= left & -left;
+    if (keeps_box(ev, s, l, digit)) shares |= left & -left;
   }
   return shares;
 }

@@ -1,6 +1,6 @@
-/* Lists by node, gathered once for latency and resources, which would otherwise search the tree:
- * the slices of an m-tile and the memories that serve them, the ports that a node and those below
- * it use, the meshes that loops fill. */
+/* Lists by node, gathered once per tree for latency and resources: the slices of an m-tile and the
+ * memories that serve them, the ports that a node and those below it use, the meshes that loops
+ * fill. */
 #ifndef MODEL_COST_VIEW_H
 #define MODEL_COST_VIEW_H
 #include "model/flow/range.h"
@@ -17,8 +17,8 @@ typedef struct {
   int up;      /* pass of the parent at this level; -1: none */
   int from;    /* m-tile of the level at or above the node, whose instances count; -1: those of the
                   children */
-  bool beside; /* its instances are other ones than its siblings', in use at the same time */
-  bool binds;  /* the port may take longer than what the node's children do together */
+  bool beside; /* its instances differ from its siblings', and are in use at the same time */
+  bool binds;  /* the port may take longer than the node's children together */
 } tf_pass;
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
   int *loops;
 } tf_mesh;
 
-/* Cycles a word of a memory's ports. */
+/* Cycles per word of a memory's ports. */
 typedef struct tf_port_rate {
   double read, write;
   bool one_port; /* reads and writes share one port */
@@ -54,17 +54,17 @@ enum { TF_MAX_LEGS = 64 };
 typedef struct tf_views {
   tf_view *node; /* [n_nodes] */
   int n_cells, n_rows, n_legs;
-  int *leg;      /* [n_slices] leg of the slice's node through which it is served */
-  double *own;   /* [n_slices] words of its own level's word width per word of the tensor; what its
-                    format keeps */
-  double *up;    /* [n_slices] the same for the serving level */
-  double *ratio; /* [level * n_tensors + tensor] */
-  bool peers;    /* some memory takes words from its neighbours */
-  bool networks; /* some network has a topology; then: */
+  int *leg;    /* [n_slices] the leg of the slice's node that serves it */
+  double *own; /* [n_slices] words of its own level's word width per word of the tensor, as kept by
+                  its format */
+  double *up;  /* [n_slices] the same for the serving level */
+  double *ratio;    /* [level * n_tensors + tensor] */
+  bool peers;       /* some memory takes words from its neighbours */
+  bool networks;    /* some network has a topology; then: */
   uint64_t *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the
                        same box, in one transfer */
-  uint64_t *pulled; /* [n_tile_slices] those whose steps may need it, as parts of the box move
-                       unlike: see tf_shares_of */
+  uint64_t *pulled; /* [n_tile_slices] spatial loops whose steps may need the same box, as its parts
+                       move differently: see tf_shares_of */
   bool splits;      /* some scope runs its children at once */
   int n_meshes;
   tf_mesh *meshes;
@@ -73,7 +73,7 @@ typedef struct tf_views {
   tf_pass *passes; /* children before parents */
   /* [n_slices] pass of the slice's node at its own and at the serving level; leaves have no own */
   int *own_pass, *up_pass;
-  /* [n_slices + n_ops] the m-tile in whose instances the serving memory stands, of slices and of
+  /* [n_slices + n_ops] the m-tile whose instances hold the serving memory, of slices and of
    * streamed outputs; -1: there is one instance */
   int *server;
   bool parts;               /* some memory has parts */
@@ -103,16 +103,16 @@ int tf_pass_of(const tf_views *w, int n, int level);
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
 
-/* `shares` of tile slice i at these trip counts: with what of `pulled` leaves the whole box where
- * it is.  digit: [n_loops] to work in. */
+/* `shares` of tile slice i at these trip counts: with those of `pulled` that leave the box in
+ * place. digit: [n_loops] scratch. */
 uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digit);
 
-/* The instances of which a slice's words are counted: all, the first one of its own memory, and the
- * first one of the memory that serves it. */
+/* The instances over which a slice's words are counted: all, the first one of its own memory, and
+ * the first one of the memory that serves it. */
 enum { TF_ALL, TF_OWN, TF_SERVING, TF_N_SIDES };
 
-/* Path positions of the spatial loops that then stand at their first setting; i as for tf_slice_at.
- */
+/* Path positions of the spatial loops that are then at their first setting; i as for
+ * tf_slice_at. */
 static inline uint64_t tf_still_of(const tf_plan *p, const tf_views *w, int i, int side) {
   const int below = side == TF_ALL ? -1 : side == TF_OWN ? tf_slice_at(p, i)->node : w->server[i];
   return below < 0 ? 0 : tf_path_spatial(p, below);

@@ -1,4 +1,4 @@
-/* Where a mapping does not fit its machine. */
+/* Violations: resources of the machine that a mapping exceeds. */
 #include "model/cost/state.h"
 
 void tf_violate(tf_result *out, tf_violation v) {

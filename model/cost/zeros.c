@@ -20,7 +20,7 @@ static uint64_t reads_that_void(const struct tf_model *m, int i, int what) {
                               : skipped | tf_sparse_on(p->sparse, &mem->gating, o, s->tensor);
 }
 
-/* Points: those that a rule of the unit names, and those that lack an operand. */
+/* Shares of points left by rules of the unit, and by missing operands. */
 static void find_work(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const tf_unit *unit = &p->arch->units[p->unit[o]];
@@ -41,11 +41,11 @@ static void find_work(struct tf_model *m, int o) {
 
 /* ---- several elements at once ---------------------------------------------------------------- */
 
-/* The elements of one read of an op that several points at once need: how many, and along which
+/* The elements of one read of an op that several points need at once: how many, and along which
  * loops or dims. */
 typedef struct {
   int read;
-  uint64_t along; /* a mask that tells whether two reads vary alike */
+  uint64_t along; /* a mask that shows whether two reads vary in the same way */
   double count;
   tf_odds odds;
 } several;
@@ -92,8 +92,7 @@ static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
 
 /* Whether the reduced dims move every rank of the reference by one of them at most, and along the
  * rank of the tensor's blocks, if they move it, over all of it and over no other rank. */
-static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref,
-                        uint64_t dims) {
+static bool separates(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
   for (int r = 0; r < t->rank; r++) {
     int n = 0, last = -1;
     for (int k = 0; k < ref->index[r].n_terms; k++)
@@ -111,8 +110,8 @@ static bool tells_apart(const tf_tensor *t, const tf_workload *wl, const tf_ref 
 
 /* ---- accesses that units share --------------------------------------------------------------- */
 
-/* Whether a loop with several trips, one that splits op o's range itself. */
-static bool turns(const struct tf_model *m, int o, int loop) {
+/* Whether a loop has several trips and splits op o's range itself. */
+static bool has_steps(const struct tf_model *m, int o, int loop) {
   const tf_ploop *l = &m->plan->loops[loop];
   bool splits = false;
   for (int k = 0; k < l->n_leader; k++)
@@ -120,9 +119,10 @@ static bool turns(const struct tf_model *m, int o, int loop) {
   return splits && m->ev.trip[loop] > 1;
 }
 
-/* Whether some rank of the reference is moved by two dims at once, of the loops in the mask that
- * have several trips: then different settings may touch one element. */
-static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, uint64_t loops) {
+/* Whether some rank of the reference is moved by two dims of the loops in the mask that have
+ * several trips: then different settings may touch one element. */
+static bool may_repeat(const struct tf_model *m, int i, const tf_ref *ref, int rank,
+                       uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   for (int r = 0; r < rank; r++) {
     uint64_t dims = 0;
@@ -136,14 +136,14 @@ static bool meets(const struct tf_model *m, int i, const tf_ref *ref, int rank, 
   return false;
 }
 
-/* Whether one of the loops with several trips moves the op's range by what others need of it: then
- * it may move along any rank of a reference. */
-static bool infers(const struct tf_model *m, int i, uint64_t loops) {
+/* Whether one of the loops with several trips moves the op's range through its readers: then it may
+ * move any rank of a reference. */
+static bool moves_readers(const struct tf_model *m, int i, uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   bool any = false;
   for (int k = 0; k < path->n; k++)
     any |= (loops >> k & 1) && m->ev.trip[path->loops[k]] > 1 &&
-           !turns(m, op_of_slice(m->plan, i), path->loops[k]);
+           !has_steps(m, op_of_slice(m->plan, i), path->loops[k]);
   return any;
 }
 
@@ -152,7 +152,7 @@ static const tf_ref *ref_of(const struct tf_model *m, int i) {
   return t->ref < 0 ? NULL : &m->plan->wl->ops[t->op].reads[t->ref];
 }
 
-/* Loops that move what slice i touches; where a scope retains, they may be any. */
+/* Loops that move what slice i touches; any loops, if a scope retains. */
 static uint64_t moving(const struct tf_model *m, int i) {
   return m->plan->n_retains ? ~UINT64_C(0) : m->zeros->moving[i - m->plan->n_tile_slices];
 }
@@ -165,14 +165,14 @@ static uint64_t sharers(const struct tf_model *m, int i, bool *exact) {
   const tf_ref *ref = ref_of(m, i);
   if (!(s->makes ? unit->reduce : unit->multicast)) return 0;
   const bool many =
-      p->n_retains || (ref && (infers(m, i, s->merge) ||
-                               meets(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
+      p->n_retains || (ref && (moves_readers(m, i, s->merge) ||
+                               may_repeat(m, i, ref, p->wl->tensors[s->tensor].rank, s->merge)));
   *exact &= !many;
   return many ? s->merge : s->merge & ~moving(m, i);
 }
 
-/* Whether some read that leaves the access out may differ among units that share it. */
-static bool may_turn(const struct tf_model *m, int i, uint64_t on) {
+/* Whether some read that can leave the access out may differ among units that share it. */
+static bool may_differ(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
   const int o = op_of_slice(p, i);
   bool any = false;
@@ -194,20 +194,20 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   for (int k = 0; k < path->n; k++) {
     const int64_t trip = m->ev.trip[path->loops[k]];
     if (!(loops >> k & 1) || trip < 2) continue;
-    *exact &= turns(m, o, path->loops[k]);
+    *exact &= has_steps(m, o, path->loops[k]);
     v.count *= (double)trip;
     v.along |= UINT64_C(1) << k;
     dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
   }
-  const uint32_t ranks = infers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
+  const uint32_t ranks = moves_readers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
   v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks, false, exact);
-  if (v.count > 1) *exact &= !meets(m, i, ref, t->rank, loops) && m->quick && !m->partial;
+  if (v.count > 1) *exact &= !may_repeat(m, i, ref, t->rank, loops) && m->quick && !m->partial;
   *exact &= !tf_is_padded(t);
   return v;
 }
 
-/* By how much spatial loops divide a reduced dim of the op among instances of the memory that
- * serves slice i: each of these begins a result by itself. */
+/* The number of parts into which spatial loops divide a reduced dim of the op among instances of
+ * the memory that serves slice i: each of these begins a result by itself. */
 static double divided(const struct tf_model *m, int i, int dim) {
   const tf_plan *p = m->plan;
   const int server = m->views->server[i];
@@ -215,7 +215,7 @@ static double divided(const struct tf_model *m, int i, int dim) {
   double by = 1;
   for (int k = 0; server >= 0 && k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
-    if (l->axis != TF_TEMPORAL && l->dim == dim && turns(m, op_of_slice(p, i), path->loops[k]))
+    if (l->axis != TF_TEMPORAL && l->dim == dim && has_steps(m, op_of_slice(p, i), path->loops[k]))
       by *= (double)m->ev.trip[path->loops[k]];
   }
   return by;
@@ -234,14 +234,14 @@ static bool may_divide(const struct tf_model *m, int i) {
   return may;
 }
 
-/* What one result needs of read r in all its points, in one instance. */
+/* The elements of read r that one result needs over all its points, in one instance. */
 static several of_result(const struct tf_model *m, int i, int r, uint64_t reduced, bool *exact) {
   const tf_workload *wl = m->plan->wl;
   const tf_op *op = &wl->ops[op_of_slice(m->plan, i)];
   const tf_ref *ref = &op->reads[r];
   const tf_tensor *t = &wl->tensors[ref->tensor];
   several x = {.read = r, .count = 1};
-  *exact &= tells_apart(t, wl, ref, reduced) && !tf_is_padded(t);
+  *exact &= separates(t, wl, ref, reduced) && !tf_is_padded(t);
   for (int d = op->n_out_dims; d < op->n_dims; d++) {
     const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
     if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
@@ -254,8 +254,8 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
   return x;
 }
 
-/* The share of the results that slice i updates that are updated at all, where zeros of the reads
- * `on` leave updates out. */
+/* The share of results updated by slice i that are updated at all, if zeros of the reads `on` leave
+ * updates out. */
 static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   const int o = op_of_slice(m->plan, i);
   const tf_op *op = &m->plan->wl->ops[o];
@@ -278,9 +278,9 @@ static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact)
   return keep * any_point(v, n, true, exact);
 }
 
-/* The share of slice i's accesses that are made, where the zeros of several reads are known: those
- * that several points share are at most as many as the zeros of any one read would leave. */
-static double made_of_known(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+/* The share of slice i's accesses that remain if the zeros of several reads are known: accesses
+ * shared by several points are bounded by the zeros of each single read. */
+static double remaining_of_known(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   const int o = op_of_slice(m->plan, i);
   double most = 1, count = 1;
   for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++) {
@@ -297,13 +297,13 @@ static double made_of_known(const struct tf_model *m, int i, uint64_t on, bool *
   return tf_sparse_keep(m->plan->sparse, o, on);
 }
 
-/* The share of slice i's accesses that are made. */
-static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
+/* The share of slice i's accesses that remain. */
+static double remaining(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   several v[MOST_SEVERAL];
   double keep = 1;
   int n = 0;
   if (tf_sparse_known(m->plan->sparse, op_of_slice(m->plan, i), on) > 1)
-    return made_of_known(m, i, on, exact);
+    return remaining_of_known(m, i, on, exact);
   for (int r = 0; r < m->plan->wl->ops[op_of_slice(m->plan, i)].n_reads; r++) {
     if (!(on >> r & 1)) continue;
     const several x = of_sharers(m, i, r, exact);
@@ -315,9 +315,9 @@ static double made(const struct tf_model *m, int i, uint64_t on, bool *exact) {
   return keep * any_point(v, n, false, exact);
 }
 
-/* Of the reads, zeros of which leave accesses of slice i out, those that are counted: how the known
- * zeros of one tensor meet those of another that the access is to, of which only what is stored
- * moves, is not. */
+/* The reads whose zeros count for leaving out accesses of slice i.  If only stored elements of the
+ * accessed tensor move, the overlap of its known zeros with those of another tensor is not
+ * counted. */
 static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[op_of_slice(p, i)];
@@ -328,7 +328,7 @@ static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
   return on;
 }
 
-/* Whether what is found is exact. */
+/* Whether the shares are exact. */
 static bool find_left(struct tf_model *m, int i) {
   struct tf_zeros *z = m->zeros;
   const int at = i - m->plan->n_tile_slices;
@@ -338,7 +338,7 @@ static bool find_left(struct tf_model *m, int i) {
     bool exact = on == z->on[at].of[w];
     tf_left *left = &z->left[at].of[w];
     if (m->plan->slices[i].makes) left->first = exact ? updated(m, i, on, &exact) : 0;
-    left->read = left->update = made(m, i, on, &exact);
+    left->read = left->update = remaining(m, i, on, &exact);
     all &= exact;
   }
   return all;
@@ -389,7 +389,7 @@ bool tf_zeros_new(struct tf_model *m) {
     const int at = i - p->n_tile_slices;
     for (int w = 0; w < TF_N_LEFT; w++) {
       z->on[at].of[w] = reads_that_void(m, i, w);
-      z->turns[at] |= may_turn(m, i, z->on[at].of[w]);
+      z->turns[at] |= may_differ(m, i, z->on[at].of[w]);
       z->turns[at] |= p->slices[i].makes && z->on[at].of[w] && may_divide(m, i);
     }
     z->any_turns |= z->turns[at];
@@ -408,7 +408,7 @@ const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) {
 
 /* ---- each evaluation ------------------------------------------------------------------------- */
 
-/* Takes from what a leaf moves what zeros save of it. */
+/* Subtracts the savings by zeros from what a leaf moves. */
 static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
   const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
   v->read =
@@ -416,7 +416,7 @@ static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
   v->update *= left->update;
 }
 
-/* Fills what is left of the slices that turn.  Whether it is exact. */
+/* Fills the shares of slices that depend on trip counts.  Returns whether they are exact. */
 static bool find_turning(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -442,7 +442,7 @@ static bool find_turning(struct tf_model *m) {
   return exact;
 }
 
-/* Reads of tiles that have not come. */
+/* Removes accesses to tiles that were not fetched. */
 static void take_lacked(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -464,7 +464,7 @@ void tf_zeros_take(struct tf_model *m) {
   }
 }
 
-/* What a leaf's accesses that are not made take from the counts of the memory that serves it. */
+/* Subtracts a leaf's omitted accesses from the counts of the memory that serves it. */
 static void take(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_ENERGY];
@@ -474,7 +474,7 @@ static void take(struct tf_model *m, int i) {
   c->update -= update * (1 - left->update);
 }
 
-/* The same of tiles that are not fetched. */
+/* The same for tiles that are not fetched. */
 static void take_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_fetched *f = &m->zeros->fetched[i];

@@ -1,34 +1,33 @@
-/* Words that pass again for lack of room, in any mapping of one op.
+/* Words that enter a memory again for lack of capacity (reloads), in any mapping of one op.
  *
- * Let memory l hold tensor Z: the outermost that does, inside of the outermost one, or any that is
- * asked for.  Where its Tile begins, dim d has blocks of c[d] values in an instance, and is spread
- * over up to s[d] instances. Let P be the innermost temporal loop of several steps that moves Z
- * further out than the Tile, and N[d] the steps that the loops on d take there, P and what is
+ * Let memory l hold tensor Z: the outermost that does, inside of the outermost memory, or any that
+ * is asked for.  Where its Tile begins, an instance has blocks of c[d] values of dim d, which is
+ * spread over up to s[d] instances.  Let P be the innermost temporal loop of several steps that
+ * moves Z outside of the Tile, and N[d] the number of steps of the loops on d there, P and those
  * outside of it, in the first instance.
  *
  * 1. In the first step the first instance holds a whole block of Z.  All loops on a dim that Z has
- * are P or stand outside, so c[d] >= E[d] / (s[d] N[d]).  All tensors that a memory holds fit.
- * 2. Z enters T times at least, T the product of the N[e] of the dims that it does not have:
- * between two of these times P has put something else in its place.
- * 3. But for what P does not move: of the last of the blocks into which the loops outside of P cut
- * its dim there may be one step only, in all instances or in some.  `spared` has the most values of
- * which that is true, for any number of instances inside of P and blocks that there is room for,
- * in as many steps as units take in all.
- * What instances share is read once: of those that are the first along the dims that Z does not
- * have the words count.  Of the loops on a dim e that Z does not have these values are spared only
- * where what cuts P's dim stands outside of them: instances, or a temporal loop.  If it is the
- * latter, it stands outside of the place of each tensor that has e, too, if all these loops are
- * outside of that one's Tile.  Nor can P be on a dim of a tensor with a place further out, if that
- * one's Tile is not: it would be that one's P.
- * 4. In the first step no fewer values of a dim are met than in any other, so E[d] / N[d] at least;
- * and a whole block in the first instance.
- * 5. The places of all tensors, just inside of their P, lie on one nest, so from the outermost in
- * N[d] never falls.  For an order of the tensors a dim should have few steps where it is not of the
- * tensor, and many where it is.  So it has one value outside of the first tensor that has it, and
+ * are P or outside of it, so c[d] >= E[d] / (s[d] N[d]).  All tensors that a memory holds fit.
+ * 2. Z enters at least T times, T the product of the N[e] of the dims that it does not have:
+ * between two of these times P has replaced it.
+ * 3. Except for what P does not move: the last of the blocks into which the loops outside of P
+ * split its dim may have a single step, in all instances or in some.  `spared` is the most values
+ * for which that is true, for any number of instances inside of P and any blocks that fit, in as
+ * many steps as units take in all.  Words that instances share are read once: only the words of
+ * instances that are the first along the dims that Z does not have count.  Of the loops on a dim e
+ * that Z does not have, these values are spared only where a loop outside of them splits P's dim:
+ * instances, or a temporal loop.  A temporal loop is also outside of the place of each tensor that
+ * has e, if all these loops are outside of that tensor's Tile.  And P is not on a dim of a tensor
+ * with a place further out, if that tensor's Tile is not further out: it would be that tensor's P.
+ * 4. The first step has no fewer values of a dim than any other, so at least E[d] / N[d]; and a
+ * whole block in the first instance.
+ * 5. The places of all tensors, just inside of their P, are on one nest, so from the outermost in
+ * N[d] never falls.  For an order of the tensors, a dim should have few steps where the tensor has
+ * it, and many where it does not.  So it has one value outside of the first tensor that has it, and
  * no more than the units leave inside of the last that does not; all between share a number, which
- * is tried.  (Of three tensors; of more nothing is said.)
- * 6. P may be on a dim that all tensors have.  Such a dim counts for each of its values alone: the
- * mapping without the other values moves no more of what belongs to this one, so nothing is spared.
+ * is enumerated.  (For at most three tensors; for more there is no bound.)
+ * 6. P may be on a dim that all tensors have.  Each value of such a dim counts by itself: the
+ * mapping without the other values moves no more of this value's words, so nothing is spared.
  */
 #include "model/demand/again.h"
 
@@ -43,15 +42,15 @@ enum {
   TENSORS = TF_ENDED_TENSORS,
   INNER = TF_ENDED_INNER,
   COUNTED = 3,   /* most tensors */
-  LISTS = 64,    /* of what is spared of a dim, by the number of its instances */
-  NUMBERS = 256, /* of steps of a dim */
+  LISTS = 64,    /* of values spared along a dim, by the number of its instances */
+  NUMBERS = 256, /* of numbers of steps of a dim */
   LONGEST = 4096,
-  LOOKS = 6000000 /* at numbers of steps, in all */
+  LOOKS = 6000000 /* most numbers of steps that are tried, in all */
 };
 
-/* What may be spared of a dim with up to so many instances, in each of which up to `inside` units
- * take up to `steps` steps, and blocks of up to c: by[false][c] where instances alone cut it
- * further out than P, by[true][c] with temporal loops. */
+/* Values spared along a dim with up to `instances` instances, in each of which up to `inside` units
+ * take up to `steps` steps, and blocks of up to c values: by[false][c] where only instances split
+ * it outside of P, by[true][c] with temporal loops. */
 typedef struct {
   int64_t instances, inside, steps;
   double *by[2];
@@ -61,7 +60,7 @@ struct tf_again {
   const tf_ended *op;
   int looks; /* left */
   sparing lists[DIMS][LISTS];
-  /* the question */
+  /* the query */
   const tf_again_way *way;
   int asked;
   tf_again_time time;
@@ -69,12 +68,12 @@ struct tf_again {
   double least, best;
   int n, z[COUNTED], level[COUNTED]; /* tensors that count, in the order that is tried */
   unsigned of_all;                   /* dims that all of these have */
-  int n_open, open[DIMS];            /* dims of which numbers of steps are tried */
+  int n_open, open[DIMS];            /* dims whose numbers of steps are tried */
   int n_numbers[DIMS];
   double number[DIMS][NUMBERS];
-  /* at the place of each: no fewer steps, and no more; 0: as many as the units leave */
+  /* at the place of each tensor: least and most steps; 0: as many as the units leave */
   double steps[COUNTED][DIMS], most[COUNTED][DIMS];
-  double block[COUNTED][DIMS]; /* values in an instance of its memory, at least */
+  double block[COUNTED][DIMS]; /* least values in an instance of its memory */
   double room[INNER + 1];      /* bits that each memory has left for the tensors that count */
 };
 
@@ -93,38 +92,38 @@ void tf_again_free(tf_again *a) {
   free(a);
 }
 
-/* ---- what is spared ------------------------------------------------------------------------- */
-/* Values of a dim that are met in one step of P only, with `inside` instances inside of P, which
- * takes `steps` steps. */
-static int64_t left_alone(int64_t extent, int64_t block, int64_t inside, int64_t steps) {
+/* ---- values that are spared ----------------------------------------------------------------- */
+/* Values of a dim that occur in only one step of P, with `inside` instances inside of P, which has
+ * `steps` steps. */
+static int64_t in_one_step(int64_t extent, int64_t block, int64_t inside, int64_t steps) {
   const int64_t step = block * inside, last = extent % (step * steps);
   if (last <= step) return last;
   return last < 2 * step ? step - block * tf_ceil_div(last - step, block) : 0;
 }
 
-/* Steps of the first instance, at least, if P takes so many steps in each block of its dim, each of
- * which takes `each`, and blocks are shared out among so many instances. */
-static int64_t first_takes(int64_t steps, int64_t each, int64_t blocks, int64_t among) {
+/* Least steps of the first instance, if P takes `steps` steps in each block of its dim, each of
+ * `each` values, and the blocks are divided among `among` instances. */
+static int64_t first_steps(int64_t steps, int64_t each, int64_t blocks, int64_t among) {
   const int64_t own = tf_ceil_div(blocks, among);
   return own > 1 ? (own - 1) * steps * each + 1 : steps * each;
 }
 
-/* The same if there is one block, of two steps. */
-static int64_t first_takes_two(int64_t extent, int64_t block, int64_t step, int64_t inside) {
+/* The same for one block of two steps. */
+static int64_t first_steps_two(int64_t extent, int64_t block, int64_t step, int64_t inside) {
   const int64_t left = extent - step;
   return tf_ceil_div(block, inside) + tf_ceil_div(left < block ? left : block, inside);
 }
 
-/* What is spared at most by blocks of such a length. */
+/* The most values spared with blocks of this length. */
 static void spared_by(tf_again *a, int64_t extent, const sparing *of, int64_t block, double *still,
                       double *most) {
   const int64_t each = tf_ceil_div(block, of->inside);
   for (int64_t n = 1; n <= of->instances && n * block < extent; n++)
     for (int64_t steps = 2; a->looks-- > 0; steps++) {
       const int64_t blocks = tf_ceil_div(extent, steps * n * block), among = of->instances / n;
-      const int64_t takes = blocks > 1 ? first_takes(steps, each, blocks, among)
-                                       : first_takes_two(extent, block, n * block, of->inside);
-      const double alone = (double)left_alone(extent, block, n, steps);
+      const int64_t takes = blocks > 1 ? first_steps(steps, each, blocks, among)
+                                       : first_steps_two(extent, block, n * block, of->inside);
+      const double alone = (double)in_one_step(extent, block, n, steps);
       if (takes <= of->steps && steps * each <= of->steps + each) {
         *most = fmax(*most, alone);
         if (blocks <= among) *still = fmax(*still, alone);
@@ -133,7 +132,7 @@ static void spared_by(tf_again *a, int64_t extent, const sparing *of, int64_t bl
     }
 }
 
-/* In memory l; NULL without memory. */
+/* The values spared along dim d in memory l; NULL without memory. */
 static const sparing *find_spared(tf_again *a, int l, int d) {
   const int64_t e = a->op->extent[d];
   const double wide = a->way->wide[d], s = a->way->outer[l][d];
@@ -157,8 +156,9 @@ static const sparing *find_spared(tf_again *a, int l, int d) {
   return list;
 }
 
-/* ---- room ----------------------------------------------------------------------------------- */
-/* The least block of dim d in an instance of memory l, where loops outside take so many steps. */
+/* ---- capacity ------------------------------------------------------------------------------- */
+/* The shortest block of dim d in an instance of memory l, if the loops outside take `steps`
+ * steps. */
 static double block_of(const tf_again *a, int l, int d, double steps) {
   const double least = ceil(a->way->wide[d] / a->way->outer[l][d] * (1 - 1e-12));
   const double whole = (double)a->op->extent[d] / a->way->outer[l][d];
@@ -173,7 +173,7 @@ static double bits_of(const tf_again *a, int i) {
   return bits;
 }
 
-/* Bits that memory l has left, below 0 if what it holds does not fit. */
+/* Bits that memory l has left; negative if what it holds does not fit. */
 static double room_at(const tf_again *a, int l) {
   double bits = a->room[l];
   for (int i = 0; i < a->n; i++)
@@ -181,7 +181,7 @@ static double room_at(const tf_again *a, int l) {
   return bits;
 }
 
-/* Bits of a tensor of which memory l holds what units work on at once. */
+/* Bits of a tensor of which memory l holds only what units work on at once. */
 static double least_bits(const tf_again *a, int l, const tf_ended_part *p) {
   double bits = p->bits;
   for (int r = 0; r < p->n_ranks; r++) {
@@ -193,7 +193,7 @@ static double least_bits(const tf_again *a, int l, const tf_ended_part *p) {
   return bits;
 }
 
-/* The room of memory l less what it holds besides the tensors that count there. */
+/* The capacity of memory l less what it holds besides the tensors that count there. */
 static double find_room(const tf_again *a, int l) {
   const tf_memory *m = &a->op->memory[l];
   if (m->capacity_words < 0) return INFINITY;
@@ -210,15 +210,15 @@ static double find_room(const tf_again *a, int l) {
 /* ---- cost ----------------------------------------------------------------------------------- */
 static bool has(const tf_again *a, int i, int d) { return a->op->parts[a->z[i]].dims >> d & 1; }
 
-/* Whether loops on dim e of the i-th tensor may stand inside of a temporal loop that cuts dim d. */
+/* Whether loops on dim e of the i-th tensor may be inside of a temporal loop that splits dim d. */
 static bool may_cut(const tf_again *a, int i, int e, int d) {
   for (int k = 0; k < i; k++)
     if (has(a, k, e) && a->level[k] >= a->level[i] && a->steps[k][d] == 1) return false;
   return true;
 }
 
-/* Whether P of the i-th tensor may be on dim d.  If a tensor has the dim whose place is not further
- * in, and whose Tile is not further out, its P is the same loop. */
+/* Whether P of the i-th tensor may be on dim d.  If a tensor has that dim, its place not further in
+ * and its Tile not further out, its P is the same loop. */
 static bool may_be_on(const tf_again *a, int i, int d) {
   const int l = a->level[i];
   const double room = room_at(a, l) + bits_of(a, i);
@@ -235,8 +235,8 @@ static bool may_be_on(const tf_again *a, int i, int d) {
   return true;
 }
 
-/* The times that the i-th tensor enters, on the average of its words, if P is on dim d.  room: the
- * times that its block may be as large. */
+/* How often the i-th tensor enters, averaged over its words, if P is on dim d.  room: how many
+ * times larger its block may be. */
 static double times_with(tf_again *a, int i, int d, double room) {
   const double e = (double)a->op->extent[d], steps = a->steps[i][d];
   const int l = a->level[i];
@@ -253,7 +253,7 @@ static double times_with(tf_again *a, int i, int d, double room) {
   return fmin(all - still * (all - 1), all - most * (all - kept));
 }
 
-/* The times that the i-th tensor enters, at least, on the average of its words. */
+/* How often the i-th tensor enters at least, averaged over its words. */
 static double times_of(tf_again *a, int i) {
   const double room = 1 + room_at(a, a->level[i]) / bits_of(a, i);
   double all = 1;
@@ -266,8 +266,8 @@ static double times_of(tf_again *a, int i) {
   return least;
 }
 
-/* Values of a dim that are met in the first step, at least. */
-static double met(const tf_again *a, int i, int d) {
+/* The least number of values of a dim in the first step. */
+static double least_values(const tf_again *a, int i, int d) {
   const double e = (double)a->op->extent[d];
   return a->most[i][d] > 0 ? fmax(a->way->wide[d], ceil(e / a->most[i][d] * (1 - 1e-12)))
                            : a->way->wide[d];
@@ -277,13 +277,13 @@ static void find_words(tf_again *a, int i, tf_again_words *w) {
   const int z = a->z[i];
   w->first[z] = 1;
   for (int d = 0; d < a->op->n; d++)
-    w->first[z] *= has(a, i, d) ? met(a, i, d) : 1;
+    w->first[z] *= has(a, i, d) ? least_values(a, i, d) : 1;
   w->block[z] = bits_of(a, i) / a->op->parts[z].bits;
   w->times[z] = times_of(a, i);
 }
 
-/* The least time with the numbers of steps so far; INFINITY: there is no room. */
-static double look_at(tf_again *a) {
+/* The least time with the numbers of steps chosen so far; INFINITY: they do not fit. */
+static double evaluate(tf_again *a) {
   tf_again_words w = {a->asked, {0}, {0}, {0}};
   for (int l = 1; l <= a->way->inner; l++)
     if (room_at(a, l) < 0) return INFINITY;
@@ -293,7 +293,7 @@ static double look_at(tf_again *a) {
   return a->time(a->of, &w);
 }
 
-/* ---- all numbers of steps ------------------------------------------------------------------- */
+/* ---- enumeration of the numbers of steps ---------------------------------------------------- */
 /* The first tensor, from outside in, that has dim d, and the last that does not. */
 static void span(const tf_again *a, int d, int *first, int *last) {
   *first = a->n, *last = -1;
@@ -303,7 +303,7 @@ static void span(const tf_again *a, int d, int *first, int *last) {
   }
 }
 
-/* `before`: steps outside of the first tensor that has the dim, at least. */
+/* `before`: least steps outside of the first tensor that has the dim. */
 static void set_steps(tf_again *a, int d, double before, double steps, double most) {
   int first, last;
   span(a, d, &first, &last);
@@ -317,13 +317,12 @@ static void set_steps(tf_again *a, int d, double before, double steps, double mo
 static void all_steps(tf_again *a, int k);
 
 static void next_steps(tf_again *a, int k) {
-  const double least = look_at(a);
+  const double least = evaluate(a);
   if (least < a->best && k + 1 == a->n_open) a->best = least;
   if (least < a->best) all_steps(a, k + 1);
 }
 
-/* Dim k of those that are open, and those behind it: numbers of steps from few on, where the first
- * have no room. */
+/* Enumerates the numbers of steps of free dims k and later, from the fewest that fit. */
 static void all_steps(tf_again *a, int k) {
   const int d = a->open[k];
   int first, last;
@@ -349,7 +348,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The least numbers of steps with each block, in any memory.  False: too many. */
+/* The least number of steps for each block, in any memory.  False: too many. */
 static bool find_numbers(tf_again *a, int d) {
   const double e = (double)a->op->extent[d];
   double *list = a->number[d];
@@ -371,7 +370,7 @@ static bool find_numbers(tf_again *a, int d) {
   return true;
 }
 
-/* False: it is too much. */
+/* False: that takes too long. */
 static bool try_order(tf_again *a) {
   a->n_open = 0;
   for (int d = 0; d < a->op->n; d++) {
@@ -385,7 +384,7 @@ static bool try_order(tf_again *a) {
   if (a->n_open)
     all_steps(a, 0);
   else
-    a->best = fmin(a->best, look_at(a));
+    a->best = fmin(a->best, evaluate(a));
   return a->looks > 0;
 }
 
@@ -395,7 +394,7 @@ static void swap(tf_again *a, int i, int k) {
   a->z[k] = z, a->level[k] = level;
 }
 
-/* All orders, each from the one before by one exchange. */
+/* Tries all orders, each by one exchange from the order before. */
 static bool all_orders(tf_again *a) {
   static const int with[] = {0, 1, 0, 1, 0}, orders[] = {1, 1, 2, 6};
   bool ok = try_order(a);
@@ -406,8 +405,8 @@ static bool all_orders(tf_again *a) {
   return ok;
 }
 
-/* ---- the question --------------------------------------------------------------------------- */
-/* Whether the words of a tensor are a box of the op's dims, and no other op's. */
+/* ---- the query ------------------------------------------------------------------------------ */
+/* Whether the words of a tensor are a box of the op's dims, and no other op uses it. */
 static bool plain(const tf_ended *op, const tf_ended_part *p) {
   double words = 1;
   for (int r = 0; r < p->n_ranks; r++)
@@ -417,7 +416,7 @@ static bool plain(const tf_ended *op, const tf_ended_part *p) {
   return p->own && words == p->words;
 }
 
-/* The tensors that count.  False: none, or too many. */
+/* Finds the tensors that count.  False: none, or too many. */
 static bool find_counted(tf_again *a) {
   a->n = 0, a->of_all = ~0u;
   for (int z = 0; z < a->op->n_parts; z++) {

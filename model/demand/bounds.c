@@ -26,11 +26,11 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   return best;
 }
 
-/* ---- what streaming may leave out ----------------------------------------------------------- */
+/* ---- ops that streaming may leave out ------------------------------------------------------- */
 
 enum { HAS_EXP = 1, DIVIDES = 2, LEFT_OUT = 4 };
 
-/* Marks what is made from an exponential, however far back. */
+/* Marks tensors that derive from an exponential, directly or not. */
 static void mark_exps(const tf_workload *wl, unsigned char *of) {
   for (int k = 0; k < wl->n_ops; k++) {
     const tf_op *op = &wl->ops[wl->topo[k]];
@@ -41,7 +41,7 @@ static void mark_exps(const tf_workload *wl, unsigned char *of) {
   }
 }
 
-/* Whether part i of the op's expression has the tensor as a factor, above or below the line. */
+/* Whether part i of the op's expression has the tensor as a factor of a product or quotient. */
 static bool has_factor(const tf_op *op, int i, int z) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_READ) return op->reads[e->ref].tensor == z;
@@ -51,8 +51,7 @@ static bool has_factor(const tf_op *op, int i, int z) {
   return has_factor(op, e->arg[0], z) || (two && has_factor(op, e->arg[1], z));
 }
 
-/* Marks the op's operands by which something is divided, or which are factors of what something is
- * divided by. */
+/* Marks the op's operands that are divisors, or factors of divisors. */
 static void mark_divisors(const tf_op *op, unsigned char *of) {
   for (int r = 0; r < op->n_reads; r++) {
     const int z = op->reads[r].tensor;
@@ -65,8 +64,8 @@ static void mark_divisors(const tf_op *op, unsigned char *of) {
   }
 }
 
-/* Marks what the op makes if a stream may have it count as a number within its steps: a sum of
- * exponentials by which something is divided, or what is made of such alone. */
+/* Marks the op's output if it may be a constant within the steps of a stream: a sum of exponentials
+ * that is a divisor, or a tensor that derives from such sums alone. */
 static void mark_left_out(const tf_op *op, unsigned char *of) {
   bool all = op->reduce == TF_ASSIGN && op->n_reads > 0;
   for (int i = 0; i < op->n_reads; i++)
@@ -102,13 +101,13 @@ bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u) {
   return able == 1 && !(op->kinds & ~a->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
 }
 
-/* What the bounds are of. */
+/* The inputs of the bounds. */
 typedef struct {
   const tf_arch *arch;
   const tf_demand *d;
   const bool *may_wait;
   const tf_sparse *sparse; /* NULL: zeros save nothing */
-  bool ends;               /* with the ends of several ops, which takes milliseconds */
+  bool ends;               /* with the exposed ends of several ops, which takes milliseconds */
 } bounded;
 
 /* The least share of an op's points that take time, or energy, on any unit that can run it. */
@@ -122,13 +121,13 @@ static tf_least least_share(const bounded *b, int o) {
   return least;
 }
 
-/* What a unit's pipeline takes until the first result of an op is there: of each op once, whatever
- * the mapping (SEMANTICS D15). */
+/* Cycles of a unit's pipeline until its first result of an op: once per op in any mapping
+ * (SEMANTICS D15). */
 static double fill_of(const tf_arch *a, int u) {
   return a->overlap == TF_OVERLAP_PERFECT ? 0 : a->units[u].pipeline;
 }
 
-/* The least of the units that can run the kinds. */
+/* The least of these over the units that can run the kinds. */
 static double least_fill(const tf_arch *a, uint32_t kinds) {
   double fill = INFINITY;
   for (int u = 0; u < a->n_units; u++)
@@ -136,8 +135,8 @@ static double least_fill(const tf_arch *a, uint32_t kinds) {
   return isinf(fill) ? 0 : fill;
 }
 
-/* The time of the ops that only units u can run: they share these in any mapping, in whole steps,
- * of which zeros may save a share. */
+/* The time of the ops that only units u can run: in any mapping they share these units, in whole
+ * steps, of which zeros may save a share. */
 static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles) {
   const tf_arch *a = b->arch;
   const tf_demand *d = b->d;
@@ -159,7 +158,7 @@ static bool bound_of_unit(const bounded *b, int u, bool thorough, double *cycles
   return steps >= 0;
 }
 
-/* What nothing hides of the first op that only units u can run, and of the last. */
+/* The exposed first load and last store of the ops that only units u can run. */
 static bool bound_of_ends(const bounded *b, int u, double *cycles) {
   const tf_workload *wl = b->d->wl;
   bool *mine = calloc((size_t)wl->n_ops + 1, sizeof *mine);
@@ -202,8 +201,8 @@ static bool compute_bound(const bounded *b, tf_bounds *out) {
   return true;
 }
 
-/* What a memory's ports and energy need at least: of the outermost one for words in and out of it,
- * of another for those of inputs and outputs that live there. */
+/* Compulsory traffic and energy of a memory: of the outermost one for all words in and out of it,
+ * of another for inputs and outputs that live there. */
 typedef struct {
   double in, back, pj;
 } compulsory;
@@ -243,7 +242,7 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
         (!home && __builtin_add_overflow(out->traffic_words, words, &out->traffic_words)))
       return false;
     if (!home || !b->sparse)
-      add_compulsory(b, z, home, words, &at[home]); /* what zeros save of others nobody knows */
+      add_compulsory(b, z, home, words, &at[home]); /* savings of zeros elsewhere are unknown */
   }
   for (int l = 0; l < b->arch->n_memories; l++) {
     out->cycles = fmax(out->cycles, port_time(b->arch, l, &at[l]));
@@ -254,8 +253,8 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
   return true;
 }
 
-/* where the arena failed, sets of coordinates are subsets of what they should be: then nothing is
- * known */
+/* If the arena failed, sets of coordinates are subsets of what they should be, so no bound is
+ * given. */
 static bool bounds_of(const tf_arch *arch, const tf_workload *wl, bool ends, tf_bounds *out,
                       bool *starved) {
   tf_demand d;

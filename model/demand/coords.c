@@ -105,7 +105,7 @@ static tf_coords extended(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   return s;
 }
 
-/* x shifted by each element of y, as many as there is room for. */
+/* x shifted by each element of y, as far as runs fit. */
 static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   int64_t all = tf_coords_count(y), shifts = smaller(all, TF_MAX_RUNS / (x->n ? x->n : 1));
   tf_coords s = empty_coords(a, x->step, shifts * x->n);
@@ -172,7 +172,7 @@ static tf_coords refined(tf_arena *a, const tf_coords *x, int64_t step) {
   return s;
 }
 
-/* A step in which both can be written; 0: too long. */
+/* A common step in which both sets can be written; 0: too long. */
 static int64_t common_step(const tf_coords *x, const tf_coords *y) {
   int64_t step;
   return __builtin_mul_overflow(x->step / tf_gcd(x->step, y->step), y->step, &step) ? 0 : step;

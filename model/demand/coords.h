@@ -1,5 +1,5 @@
-/* Sets of coordinates along one rank, with the gaps that strides leave: what an index touches, what
- * is needed of a dim. */
+/* Sets of coordinates along one rank, with the gaps that strides leave: coordinates that an index
+ * touches, or that are needed of a dim. */
 #ifndef MODEL_DEMAND_COORDS_H
 #define MODEL_DEMAND_COORDS_H
 #include "base/arena.h"

@@ -1,9 +1,9 @@
-/* Which coordinates are needed, propagated from the outputs back to the inputs. */
+/* Propagates needed coordinates from the outputs back to the inputs. */
 #include "model/demand/demand.h"
 #include "model/input/dims.h"
 #include "tileflow/model.h"
 
-const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }
+const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->sets[op * d->wl->n_dims]; }
 
 int64_t tf_demanded(const tf_demand *d, int op, int dim) {
   return tf_coords_count(&tf_demand_dims(d, op)[dim]);
@@ -69,12 +69,12 @@ static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y
   return tf_coords_meet(d->arena, x, &around);
 }
 
-/* Removes from the dims of op o what has no needed partner in the mask's band. */
+/* Removes coordinates of op o's dims that have no needed partner in the mask's band. */
 static void cut_band(tf_demand *d, int o) {
   const tf_mask *m = &d->mask;
   if (!d->masked || !m->fully_masked[o]) return;
   const int64_t reach = d->wl->dims[m->l].extent + d->wl->dims[m->q].extent;
-  tf_coords *l = &d->of[o * d->wl->n_dims + m->l], *q = &d->of[o * d->wl->n_dims + m->q];
+  tf_coords *l = &d->sets[o * d->wl->n_dims + m->l], *q = &d->sets[o * d->wl->n_dims + m->q];
   const tf_coords all = *l;
   *l = near(d, l, q, m->lo, m->hi, reach);
   *q = near(d, q, &all, -m->hi, -m->lo, reach);
@@ -97,7 +97,7 @@ static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
   return false;
 }
 
-/* What rank r of a reference touches.  Dims that occur in other ranks, too, are fixed, so that all
+/* What rank r of a reference touches.  Dims that also occur in other ranks are fixed, so that all
  * combinations over the ranks are touched. */
 static tf_coords part_of(const tf_demand *d, int o, const tf_ref *ref, int r, bool *together) {
   const tf_tensor *t = &d->wl->tensors[ref->tensor];
@@ -143,8 +143,8 @@ static void add_reference(const tf_demand *d, tf_coords *all, const tf_coords *p
   }
 }
 
-/* The output dims of op o, from those that read its output.  Where the band cuts corners off a
- * reader, nothing is known to be needed, unless the mask cuts them off op o, too. */
+/* The output dims of op o, from the ops that read its output.  If the band cuts corners off a
+ * reader, nothing is known to be needed, unless the mask cuts the same corners off op o. */
 static bool infer(tf_demand *d, int o) {
   const tf_workload *wl = d->wl;
   const tf_op *op = &wl->ops[o];
@@ -163,20 +163,20 @@ static bool infer(tf_demand *d, int o) {
       first = false;
     }
   for (int r = 0; r < op->n_out_dims; r++)
-    d->of[o * wl->n_dims + op->dims[r]] = first ? tf_coords_range(d->arena, 0, 0) : all[r];
+    d->sets[o * wl->n_dims + op->dims[r]] = first ? tf_coords_range(d->arena, 0, 0) : all[r];
   return true;
 }
 
 bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
   *d = (tf_demand){.wl = wl, .arena = tf_arena_new()};
-  if (d->arena) d->of = TF_ARRAY(d->arena, tf_coords, (size_t)wl->n_ops * (size_t)wl->n_dims + 1);
-  if (!d->of) return false;
+  if (d->arena) d->sets = TF_ARRAY(d->arena, tf_coords, (size_t)wl->n_ops * (size_t)wl->n_dims + 1);
+  if (!d->sets) return false;
   d->masked = tf_mask_find(wl, d->arena, &d->mask);
   for (int i = wl->n_ops - 1; i >= 0; i--) {
     int o = wl->topo[i];
     const tf_op *op = &wl->ops[o];
     for (int k = 0; k < op->n_dims; k++)
-      d->of[o * wl->n_dims + op->dims[k]] =
+      d->sets[o * wl->n_dims + op->dims[k]] =
           tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
     if (wl->tensors[op->out].n_consumers > 0 && !tf_is_viewed(wl, op->out) && !infer(d, o))
       return false;

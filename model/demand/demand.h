@@ -11,7 +11,7 @@
 typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
-  tf_coords *of; /* [op * n_dims + dim] */
+  tf_coords *sets; /* [op * n_dims + dim] */
   bool masked; /* of the ops in mask.fully_masked, points outside of the band are not needed even if
                 * their dims lie in the sets */
   tf_mask mask;
@@ -28,21 +28,22 @@ double tf_demanded_points(const tf_demand *d, int op);
  * where the sets have gaps. */
 double tf_demanded_pairs(const tf_demand *d, int op);
 
-/* The least part of its points that a mask leaves of any op: 1 without a mask, 0 where memory ran
- * out. */
+/* The least share of an op's points that a mask leaves, over all ops: 1 without a mask, 0 if memory
+ * ran out. */
 double tf_demand_share(const tf_workload *wl);
 
 /* Elements of tensor z that needed points read, each once: read in every execution.  A lower bound
  * where the sets above are subsets, where ranks that move together have too many settings, or where
  * more than 8 references differ; otherwise exact.  -1: it exceeds 2^63 - 1. */
 int64_t tf_demand_touched(const tf_demand *d, int z);
-/* The part of a tensor that a reference of op o touches, rank by rank; false where its ranks move
+/* The part of a tensor that a reference of op o touches, rank by rank; false if its ranks move
  * together. */
 bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part);
 /* Whether the mask removes some of what a reference of op o touches: it moves with both of the
  * mask's dims. */
 bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref);
-/* Whether only units of kind u can do the op's work: ops that divide may defer that. */
+/* Whether only units of kind u can do the op's work; divisions do not count, as they may be
+ * deferred. */
 bool tf_needs_unit(const tf_arch *a, const tf_op *op, int u);
 /* Elements of an output of the workload that any mapping computes: all, except for rows that a mask
  * leaves nothing of. -1: it exceeds 2^63 - 1. */

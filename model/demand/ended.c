@@ -1,12 +1,12 @@
-/* The facts of one op for first loads and last stores. */
+/* Collects the facts of one op for its first loads and last stores. */
 #include "model/demand/ended.h"
 
 #include <math.h>
 
 #include "model/input/dims.h"
 
-/* Its dims longer than 1, shortest first: the last takes all that is left of the mesh.  place[i]:
- * of dim i of the op; -1: it is 1. */
+/* Its dims longer than 1, shortest first, as the last one takes all that is left of the mesh.
+ * place[i]: of dim i of the op; -1: it is 1. */
 static bool find_dims(tf_ended *s, const tf_demand *d, int o, int *place) {
   const tf_op *op = &d->wl->ops[o];
   if (op->n_dims > TF_ENDED_DIMS) return false;
@@ -30,8 +30,8 @@ static bool find_dims(tf_ended *s, const tf_demand *d, int o, int *place) {
   return true;
 }
 
-/* Adds rank r of the tensor, by its index (NULL: the output, dim r of the op).  False: it is not
- * known. */
+/* Adds rank r of the tensor, by its index (NULL: the output, dim r of the op).  False: its form is
+ * not handled. */
 static bool add_rank(tf_ended_part *p, const tf_workload *wl, const tf_op *op, const tf_tensor *t,
                      int r, const tf_index *ix, const int *place) {
   const tf_term own = {.dim = ix ? 0 : op->dims[r],
@@ -77,7 +77,7 @@ static void add_part(tf_ended *s, const tf_arch *a, const tf_demand *d, int o, c
   s->parts[s->n_parts++] = p;
 }
 
-static bool once(const tf_op *op, int i) {
+static bool is_read_once(const tf_op *op, int i) {
   for (int k = 0; k < op->n_reads; k++)
     if (k != i && op->reads[k].tensor == op->reads[i].tensor) return false;
   return op->reads[i].tensor != op->out;
@@ -96,7 +96,7 @@ bool tf_ended_of(const tf_arch *a, const tf_demand *d, const tf_end *e, tf_ended
   if ((e->sides & TF_END_STORES) && !wl->tensors[op->out].n_consumers)
     add_part(s, a, d, e->op, NULL, place);
   for (int i = 0; i < op->n_reads && (e->sides & TF_END_LOADS); i++)
-    if (once(op, i) && wl->tensors[op->reads[i].tensor].producer < 0)
+    if (is_read_once(op, i) && wl->tensors[op->reads[i].tensor].producer < 0)
       add_part(s, a, d, e->op, &op->reads[i], place);
   return true;
 }

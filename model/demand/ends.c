@@ -1,21 +1,22 @@
-/* First loads and last stores of several ops (of one: exposed.c).
+/* First loads and last stores of several ops (of one op: exposed.c).
  *
- * The leaves of a tree stand in the order of execution, and a reader comes after its producers.  So
- * the first leaf is an op that reads inputs alone, and the last one makes an output of the
- * workload.  Control reaches the first leaf by the first child of every scope, and nothing runs
- * before it: what exposed.c proves of an op's first load holds there. It holds of the last leaf's
- * last store, as a Tile hides no store, whatever runs after or beside it.
+ * The leaves of a tree are in the order of execution, and a reader comes after its producers.  So
+ * the first leaf is an op that reads only inputs, and the last one makes an output of the workload.
+ * Control reaches the first leaf through the first child of every scope, and nothing runs before
+ * it: so the proof of exposed.c for an op's first load applies there.  It applies to the last
+ * leaf's last store, too, as a Tile hides no store, whatever runs after or beside it.
  *
  * In a tree, the ops of a set run as a Seq or Shar of two parts, A before B, whose times add up: A
  * has the set's first load, B its last store.  Or they run as a Para or Pipe of two, A being the
- * first child, and the longer counts; A has the first load, B the last store, and they split the
- * units.  No op of A needs one of B.  Parts are taken apart again. Ops on other units take time
- * besides, or none.
+ * first child, and the longer one counts; A has the first load, B the last store, and they split
+ * the units.  No op of A needs one of B.  Parts are split further in the same way. Ops on other
+ * units take additional time, or none.
  *
  * With a whole mesh an op counts as on its sides, mesh by mesh (levels.c).  Two ops beside each
- * other stand on disjoint rectangles of one mesh, which a line parts: of one side of it each has a
- * part, of all others the whole.  Of three a line parts one from two, as rectangles stand in
- * shelves.  Further in, and of more ops, n units spread as any product up to n. */
+ * other are on disjoint rectangles of one mesh, which a line separates: each has a part of one side
+ * of it, and the whole of all others.  Of three, a line separates one from two, as any three
+ * disjoint rectangles can be separated so.  Further in, and with more ops, n units spread as any
+ * product up to n. */
 #include "model/demand/ends.h"
 
 #include <math.h>
@@ -25,10 +26,10 @@
 #include "model/demand/steps.h"
 #include "tileflow/model.h"
 
-enum { OPS = 4, SETS = 1 << OPS, UNITS = 4096 /* most of which staircases are made */ };
+enum { OPS = 4, SETS = 1 << OPS, UNITS = 4096 /* most units of which step functions are made */ };
 enum {
-  PARTED = 3 /* most ops that a line parts */,
-  PARTS = 64 /* parts of a side that are kept */
+  PARTED = 3 /* most ops that a line separates */,
+  PARTS = 64 /* most parts of a side whose bounds are cached */
 };
 
 typedef struct {
@@ -38,11 +39,11 @@ typedef struct {
   int op[OPS];
   unsigned needs[OPS]; /* those of the ops that it depends on, as bits */
   bool grid[OPS];
-  bool rooms; /* mesh by mesh */
+  bool rooms; /* bounds by mesh */
   tf_room room;
-  double *kept; /* what ops take in parts of the meshes */
+  double *kept; /* cached times of ops in parts of the meshes */
   double whole[SETS][TF_END_SIDES];
-  double *by[SETS][TF_END_SIDES]; /* [units] with k + 1 units at most */
+  double *by[SETS][TF_END_SIDES]; /* [units] with at most k + 1 units */
 } ends;
 
 /* ---- which ops are first and last ----------------------------------------------------------- */
@@ -70,7 +71,7 @@ static bool reads_inputs_alone(const tf_workload *wl, const tf_op *op) {
   return true;
 }
 
-/* The sides that count: where only ops of these can be first, or last. */
+/* The ends that count: those where only these ops can be first, or last. */
 static int sides_of(const tf_demand *d, const bool *mine) {
   const tf_workload *wl = d->wl;
   int sides = TF_END_LOADS | TF_END_STORES;
@@ -83,14 +84,14 @@ static int sides_of(const tf_demand *d, const bool *mine) {
 }
 
 /* ---- one op --------------------------------------------------------------------------------- */
-static double plain(const ends *e, int i, double units) {
+static double one_op_time(const ends *e, int i, double units) {
   const tf_unit *u = &e->a->units[e->u];
   return tf_demanded_points(e->d, e->op[i]) / (units * u->rate) + u->pipeline;
 }
 
 static double with_mesh(const ends *e, int i, int sides) {
   const tf_end end = {.op = e->op[i], .unit = e->u, .sides = sides};
-  return fmax(plain(e, i, tf_bounds_units(e->a, e->u)),
+  return fmax(one_op_time(e, i, tf_bounds_units(e->a, e->u)),
               e->grid[i] ? tf_end_on_mesh(e->a, e->d, &end) : 0);
 }
 
@@ -99,7 +100,7 @@ static void with_units(ends *e, int i, int sides, double most) {
   double *by = e->by[1 << i][sides];
   const bool known = e->grid[i] && tf_end_by_units(e->a, e->d, &end, e->units, most, by);
   for (int k = 0; k < e->units; k++)
-    by[k] = known ? fmax(by[k], plain(e, i, k + 1)) : plain(e, i, k + 1);
+    by[k] = known ? fmax(by[k], one_op_time(e, i, k + 1)) : one_op_time(e, i, k + 1);
 }
 
 /* ---- sets ----------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static bool may_precede(const ends *e, unsigned a, unsigned b) {
   return true;
 }
 
-/* The least of two staircases side by side on n units. */
+/* The least time of two step functions in units side by side on n units. */
 static double beside(const double *a, const double *b, int n) {
   int lo = 1, hi = n - 1; /* the fewest units with which a takes no longer than b */
   while (lo < hi) {
@@ -126,8 +127,8 @@ static double beside(const double *a, const double *b, int n) {
   return best;
 }
 
-/* Cycles of an op with so many of a side of the mesh that Tiles of memory t spread over.  Only
- * where all of them are known they fall with that number. */
+/* Cycles of an op with a part of a side of the mesh that Tiles of memory t spread over; monotonic
+ * in the part only where all of them are known. */
 static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t part) {
   const int i = __builtin_ctz(op);
   const tf_end end = {.op = e->op[i], .unit = e->u, .sides = sides};
@@ -139,14 +140,14 @@ static double in_part(ends *e, unsigned op, int sides, int t, int axis, int64_t 
   room.side[t][axis] = part;
   const double least = e->rooms && e->grid[i] ? tf_end_in_room(e->a, e->d, &end, &room) : 0;
   e->rooms &= !e->grid[i] || least > 0;
-  if (kept) *kept = fmax(plain(e, i, units), least);
-  return fmax(plain(e, i, units), least);
+  if (kept) *kept = fmax(one_op_time(e, i, units), least);
+  return fmax(one_op_time(e, i, units), least);
 }
 
 static int size_of(unsigned set) { return __builtin_popcount(set); }
 
-/* The same of one op or two.  Of these a line may part what is left, on whatever mesh: they count
- * as beside each other on as many units. */
+/* The same for one op or two.  A line may separate these on any mesh: they count as beside each
+ * other on as many units. */
 static double of_part(ends *e, unsigned set, int sides, int t, int axis, int64_t part) {
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   const int units = (int)(e->units * part / e->room.side[t][axis]);
@@ -161,13 +162,13 @@ static double of_part(ends *e, unsigned set, int sides, int t, int axis, int64_t
   return best;
 }
 
-/* The least of two sets beside each other on a line's two sides; 0: nothing is known. */
+/* The least time of two sets on the two sides of a line; 0: no bound is known. */
 static double beside_line(ends *e, unsigned a, int a_sides, unsigned b, int b_sides) {
   double best = INFINITY;
   for (int t = 0; t <= e->a->units[e->u].below; t++)
     for (int axis = 0; axis < 2; axis++) {
       const int64_t all = e->room.side[t][axis];
-      int64_t lo = 1, hi = all - 1; /* the least with which a takes no longer than b */
+      int64_t lo = 1, hi = all - 1; /* the least part with which a takes no longer than b */
       while (lo < hi && e->rooms) {
         const int64_t mid = (lo + hi) / 2;
         if (of_part(e, a, a_sides, t, axis, mid) > of_part(e, b, b_sides, t, axis, all - mid))
@@ -182,9 +183,9 @@ static double beside_line(ends *e, unsigned a, int a_sides, unsigned b, int b_si
   return e->rooms ? best : 0;
 }
 
-/* The least of two ops or three where a line parts them.  Of two the one that may come first has
- * the first load.  Of three, one or two stand on either side of it, and the first or last may be
- * among these or those. */
+/* The least time of two or three ops that a line separates.  Of two, the one that may come first
+ * has the first load.  Of three, one or two are on either side, and the first or last op may be on
+ * either. */
 static double on_lines(ends *e, unsigned set, int sides) {
   double best = INFINITY;
   for (unsigned a = (set - 1) & set; a && e->rooms; a = (a - 1) & set)
@@ -199,7 +200,7 @@ static double on_lines(ends *e, unsigned set, int sides) {
   return e->rooms ? best : 0;
 }
 
-/* in_turn, apart: the least of the ways to part the set so far. */
+/* in_turn, apart: the least of the splits so far. */
 static void join(ends *e, unsigned a, unsigned b, int sides, double *in_turn, double *apart) {
   const int load = sides & TF_END_LOADS, store = sides & TF_END_STORES;
   const double *x = e->by[a][load], *y = e->by[b][store];
@@ -234,7 +235,7 @@ static bool is_needed(const ends *e, int i) {
   return false;
 }
 
-/* No more than the ops in turn take, each with the whole mesh. */
+/* Upper limit of the bound: the ops in turn, each with the whole mesh. */
 static double in_turn(const ends *e, int sides) {
   double all = 0, load = INFINITY, store = INFINITY;
   for (int i = 0; i < e->n; i++) {
@@ -246,7 +247,7 @@ static double in_turn(const ends *e, int sides) {
   return all + load + store;
 }
 
-static bool climb(ends *e, double most) {
+static bool sum_sets(ends *e, double most) {
   double *all = malloc((size_t)TF_END_SIDES * ((size_t)1 << e->n) * (size_t)e->units * sizeof *all),
          *at = all;
   e->kept = calloc((size_t)2 * (TF_ENDED_INNER + 1) * OPS * TF_END_SIDES * PARTS, sizeof *e->kept);
@@ -295,6 +296,6 @@ double tf_least_ends(const tf_arch *a, const tf_demand *d, int u, const bool *mi
   double worst = 0;
   for (int i = 0; i < e.n; i++)
     worst += e.whole[1 << i][TF_END_SIDES - 1];
-  if (!climb(&e, worst)) return -1;
+  if (!sum_sets(&e, worst)) return -1;
   return e.whole[(1 << e.n) - 1][sides];
 }

@@ -5,29 +5,29 @@
  * (settings of the temporal loops), in the first of which w[d] values are worked on at once.  Then,
  * if all steps take q = q[0] q[1] ..:
  *
- * 1. w[d] >= ceil(E[d] / q[d]).  No step has more values at work than the first: where it ends is
- * clipped least. The w fit on the mesh: w[d] <= x[d] y[d], and the products of the x and of the y
- * are at most its sides.
- * 2. A tensor Z has w[Z] different words at work in the first step: the product over its ranks of
- * the different coordinates.  An index that adds up dims has no fewer than the sum of their w[d],
- * less one for each but the first (sums of two sets of integers); those outside of the tensor, at
- * most as many as it can ever reach there, are not loaded.  If some memory inside of the outermost
- * holds Z, they are all among what the outermost Tile that does takes in, or gives back, in its own
- * first step.  That is all in one port, the outermost memory's, whatever the number of instances,
- * and nothing hides it (SEMANTICS D18): the Tile takes its child's time, and these w[Z] words at
- * that port's width besides.  A Tile adds the loads of all its tensors and their stores, and Tiles
- * further out add theirs.
- * 3. If none holds Z, each step reads (or updates) its words there: in all |Z| times the q[d] of
- * the dims that Z does not have, as each value of a dim is worked on in one of its steps; |Z| the
- * words that any execution touches.  The op takes no less than that port needs.
+ * 1. w[d] >= ceil(E[d] / q[d]).  No step works on more values than the first, whose end is clipped
+ * least. The w fit on the mesh: w[d] <= x[d] y[d], and the products of the x and of the y are at
+ * most its sides.
+ * 2. The first step works on w[Z] different words of a tensor Z: the product over its ranks of the
+ * different coordinates.  An index that adds up dims has at least the sum of their w[d], less one
+ * for each but the first (sums of two sets of integers); coordinates outside of the tensor, at most
+ * as many as it can ever reach there, are not loaded.  If some memory inside of the outermost holds
+ * Z, these words are all among those that the outermost such Tile takes in, or gives back, in its
+ * own first step.  They pass one port, the outermost memory's, whatever the number of instances,
+ * and nothing hides them (SEMANTICS D18): the Tile takes its child's time, plus these w[Z] words at
+ * that port's width.  A Tile adds the loads of all its tensors and their stores, and Tiles further
+ * out add theirs.
+ * 3. If no memory holds Z, each step reads (or updates) its words there: in all |Z| times the q[d]
+ * of the dims that Z does not have, as each value of a dim is worked on in one of its steps; |Z|
+ * the words that any execution touches.  The op takes at least the time of these at that port.
  *
  * So with the held tensors H the run takes at least
  *
  *      max(q / rate, port(Z not in H)) + pipeline + sum of w[Z] / width, Z in H,
  *
- * and no less than the port needs for all.  The bound is the least of that over all H, q and
- * meshes.  What is not known of a tensor (several references, a dim in two ranks, another home)
- * counts as no words.  Of several ops ends.c says whose loads and stores count. */
+ * and at least the port's time for all words.  The bound is the minimum over all H, q and meshes.
+ * Tensors of unhandled form (several references, a dim in two ranks, another home) count as no
+ * words. Of several ops, ends.c says whose loads and stores count. */
 #include "model/demand/exposed.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@
 enum {
   DIMS = TF_ENDED_DIMS,
   NODES = 100000,
-  LOOKS = 400000 /* at spreads of all dims: less than a second */
+  LOOKS = 400000 /* most spreads of all dims that are tried: less than a second */
 };
 
 typedef tf_ended_part part;
@@ -46,19 +46,19 @@ typedef tf_ended_part part;
 typedef struct {
   tf_ended op;
   int nodes, looks;
-  double steps[DIMS], wide[DIMS]; /* q and w of the dims so far */
+  double steps[DIMS], wide[DIMS]; /* q and w of the dims chosen so far */
   double best;
-  double floor;     /* what none is less than; 0: not known */
-  double *by_units; /* [units - 1] the least with just so many; NULL: on the mesh */
+  double floor;     /* lower limit of the search; 0: not known */
+  double *by_units; /* [units - 1] the least with exactly so many; NULL: on the mesh */
 } search;
 
-/* ---- one way to spread ---------------------------------------------------------------------- */
+/* ---- one spread ----------------------------------------------------------------------------- */
 static double port(const tf_memory *m, double in, double back) {
   if (m->one_port) return (in + back) / m->read_bw;
   return fmax(in / m->read_bw, back / m->write_bw);
 }
 
-/* Words that pass if no memory holds the tensor: read, and updated. */
+/* Words that are read and updated if no memory holds the tensor. */
 static void direct(const search *s, const part *z, double *in, double *back) {
   double words = z->words;
   for (int d = 0; d < s->op.n; d++)
@@ -67,7 +67,7 @@ static void direct(const search *s, const part *z, double *in, double *back) {
   *back += z->out ? z->weight * words : 0;
 }
 
-/* The different coordinates at work in a rank, in the first step. */
+/* The number of different coordinates of a rank in the first step. */
 static double coordinates(const search *s, const part *z, int r) {
   double n = 1;
   for (int d = 0; d < s->op.n; d++)
@@ -75,7 +75,7 @@ static double coordinates(const search *s, const part *z, int r) {
   return fmax(0, n - z->outside[r]);
 }
 
-/* What nothing hides if one does. */
+/* Exposed time if some memory holds it. */
 static double exposed(const search *s, const part *z) {
   double words = z->weight;
   for (int r = 0; r < z->n_ranks; r++)
@@ -83,7 +83,7 @@ static double exposed(const search *s, const part *z) {
   return words / (z->out ? s->op.memory->write_bw : s->op.memory->read_bw);
 }
 
-/* The least over the sets of tensors that memories hold. */
+/* The least over the sets of held tensors. */
 static double least_held(const search *s, double steps) {
   double best = INFINITY;
   for (unsigned held = 0; held < 1u << s->op.n_parts; held++) {
@@ -104,15 +104,15 @@ static double least_held(const search *s, double steps) {
   return best;
 }
 
-/* ---- all ways ------------------------------------------------------------------------------- */
+/* ---- enumeration of spreads ----------------------------------------------------------------- */
 static int64_t parts_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps);
 
-/* Dim k on up to `most` instances, from the fewest steps on, while that may be the least: the
- * others have x by y. */
+/* Tries dim k on up to `most` instances, from the fewest steps on, while that may be the minimum;
+ * the other dims have x by y. */
 static void step_dim(search *s, int k, int64_t most, int64_t x, int64_t y, double steps) {
   const int64_t e = s->op.extent[k];
   for (int64_t wide = least(e, most); wide >= 1; wide--) {
@@ -143,7 +143,7 @@ static void spread_dim(search *s, int k, int64_t x, int64_t y, double steps) {
     step_dim(s, k, way.on_x * way.on_y, x / way.on_x, y / way.on_y, steps);
 }
 
-/* Dim k on up to `left` units: any spread, whatever the axes. */
+/* Tries dim k on up to `left` units, whatever the axes. */
 static void spread_units(search *s, int k, int64_t used, int64_t left, double steps) {
   if (k == s->op.n) {
     s->by_units[used - 1] = fmin(s->by_units[used - 1], least_held(s, steps));
@@ -185,7 +185,7 @@ static bool begin_search(search *s, const tf_arch *a, const tf_demand *d, const 
   return tf_ended_of(a, d, e, &s->op);
 }
 
-/* All words of an op that is alone pass the port, whatever is held. */
+/* All words of the only op pass the port, whatever is held. */
 static double all_words(const search *s) {
   double in = 0, back = 0;
   for (int z = 0; z < s->op.n_parts && s->op.alone; z++)

@@ -42,32 +42,32 @@ enum {
 
 typedef struct {
   tf_ended op;
-  bool busiest; /* the first instance of a memory counts, not the mean */
+  bool busiest; /* the first instance of a memory counts, instead of the mean */
   int inner;    /* memories inside of the outermost, down to the unit's */
   int n_sides, nodes, looks;
   int level[SIDES];              /* of the Tiles that spread over the side */
   double outer[INNER + 1][DIMS]; /* s, of the dims so far */
   double steps[DIMS], wide[DIMS], units[DIMS];
   double best;
-  tf_again *again; /* NULL: what has no room is not known */
+  tf_again *again; /* NULL: reloads are not known */
 } search;
 
-/* Of one way to spread: words of each tensor, in an instance of each memory. */
+/* For one spread: words of each tensor, in an instance of each memory. */
 typedef struct {
   double first[TENSORS][INNER + 1];   /* at work in the first step */
   double touched[TENSORS][INNER + 1]; /* in all steps */
-  double direct[TENSORS][INNER + 1];  /* that units read or update there, where no memory further in
-                                         holds it */
-  double again[TENSORS][INNER + 1]; /* of an output: those of the updates that read partial sums */
+  double direct[TENSORS]
+               [INNER + 1]; /* that units read or update there, as no memory further in holds it */
+  double again[TENSORS][INNER + 1]; /* of an output: updates that read partial sums */
 } words;
 
-/* What passes the ports of each memory, in its own words. */
+/* Words that pass the ports of each memory. */
 typedef struct {
   double read[INNER + 1], write[INNER + 1];
 } traffic;
 
 /* ---- words ---------------------------------------------------------------------------------- */
-/* Different words in an instance of memory l that has `of` values of each dim, shared out among the
+/* Different words in an instance of memory l that has `of` values of each dim, shared among the
  * instances. */
 static double box(const search *s, const tf_ended_part *z, int l, const double *of) {
   double n = 1;
@@ -120,7 +120,7 @@ static int server(unsigned held, int l) {
   return 0;
 }
 
-/* What nothing hides at the Tile of memory l; what passes there is added to the traffic. */
+/* Exposed time at the Tile of memory l; words that pass there are added to the traffic. */
 static double ends_at(const search *s, const words *w, const tf_again_words *again,
                       const unsigned *held, int l, traffic *t) {
   double in[INNER + 1] = {0}, out[INNER + 1] = {0}, load = 0, store = 0;
@@ -148,7 +148,7 @@ static double ends_at(const search *s, const words *w, const tf_again_words *aga
 }
 
 /* Words of tensor z that memory m gives, or takes, beyond those that pass once: in its first
- * instance no fewer than the mean of those that share the tensor out. */
+ * instance at least the mean of the instances that share the tensor. */
 static double more_words(const search *s, const words *w, int z, int m, double times) {
   const tf_ended_part *p = &s->op.parts[z];
   double all = p->words * p->bits / s->op.memory[m].word_bits;
@@ -169,7 +169,7 @@ static void add_again(const search *s, const words *w, const tf_again_words *aga
   }
 }
 
-/* again: of what is held; NULL: it enters once, whatever the room. */
+/* again: reloads of held tensors; NULL: each enters once, whatever the capacity. */
 static double with_held(const search *s, const words *w, const unsigned *held, double steps,
                         const tf_again_words *again) {
   traffic t = {{0}, {0}};
@@ -200,7 +200,7 @@ static double time_of(const void *of, const tf_again_words *again) {
   return with_held(way->s, way->w, way->held, way->steps, again);
 }
 
-/* What it takes with so little room, if that is below `most`. */
+/* The time with limited capacity, if it is below `most`. */
 static double in_room(search *s, const words *w, const unsigned *held, double steps, double most) {
   const double once = with_held(s, w, held, steps, NULL);
   const tf_again_way way = {s->inner, s->outer, s->units, s->wide, held};
@@ -232,10 +232,10 @@ static double least_held(search *s, double steps) {
   return best;
 }
 
-/* ---- all ways to spread --------------------------------------------------------------------- */
+/* ---- enumeration of spreads ----------------------------------------------------------------- */
 static void spread_dim(search *s, int k, const int64_t *room, double steps);
 
-/* Dim k on so many units, from the fewest steps on, while that may be the least. */
+/* Tries dim k on `units` units, from the fewest steps on, while that may be the minimum. */
 static void step_dim(search *s, int k, int64_t units, const int64_t *room, double steps) {
   const int64_t e = s->op.extent[k];
   double left = 1;
@@ -252,8 +252,8 @@ static void step_dim(search *s, int k, int64_t units, const int64_t *room, doubl
   }
 }
 
-/* Dim k on side i and those behind it: of the numbers that leave the other dims as many instances,
- * the most; the last dim takes all that is left. */
+/* Tries dim k on side i and later ones: among numbers that leave the other dims as many instances,
+ * the largest; the last dim takes all that is left. */
 static void spread_side(search *s, int k, int i, int64_t units, int64_t *room, double steps) {
   if (i == s->n_sides) {
     step_dim(s, k, units, room, steps);
@@ -289,7 +289,7 @@ static void spread_dim(search *s, int k, const int64_t *room, double steps) {
 }
 
 /* ---- the op --------------------------------------------------------------------------------- */
-/* Whether the first instance of a memory is what counts. */
+/* Whether the first instance of a memory is the one to count. */
 static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   bool first = op->alone;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -301,15 +301,15 @@ static bool first_counts(const tf_ended *op, const tf_workload *wl) {
   return first;
 }
 
-/* The least of all ways to spread, if it is below `most`.  False: that takes too long. */
+/* The minimum over all spreads, if it is below `most`.  False: that takes too long. */
 static bool least_spread(search *s, const int64_t *sides, double most) {
   s->nodes = NODES, s->looks = LOOKS, s->best = most;
   spread_dim(s, 0, sides, 1);
   return s->nodes >= 0 && s->looks > 0 && isfinite(s->best);
 }
 
-/* With so little room, from what it takes with all room on: whether it is below somewhat more is
- * told soon. */
+/* The time with limited capacity, starting from the one with unlimited capacity: first with a limit
+ * slightly above that, which is decided quickly. */
 static double in_all_room(search *s, const int64_t *sides, double least) {
   double most = least;
   s->again = tf_again_new(&s->op);

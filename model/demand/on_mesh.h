@@ -1,4 +1,4 @@
-/* Ways to spread a dim over what is left of a mesh. */
+/* Enumerates the spreads of a dim over the rest of a mesh. */
 #ifndef MODEL_DEMAND_ON_MESH_H
 #define MODEL_DEMAND_ON_MESH_H
 #include <stdbool.h>
@@ -6,11 +6,11 @@
 
 #include "base/checked.h"
 
-/* So many of the instances on each side; of the numbers that leave the other dims as many
- * instances, the most. */
+/* Instances on each side.  Among numbers that leave the other dims as many instances, only the
+ * largest is tried. */
 typedef struct {
   int64_t extent, x, y; /* of the dim, >= 1; of the mesh that is left, >= 1 */
-  int64_t on_x, on_y;   /* 0: before the first way */
+  int64_t on_x, on_y;   /* 0: before the first */
 } tf_spread;
 
 /* The next smaller number of instances that leaves more of n; 0 past the last. */
@@ -18,7 +18,7 @@ static inline int64_t tf_spread_fewer(int64_t n, int64_t instances) {
   return n / (n / instances + 1);
 }
 
-/* The next way, from the most instances on; false past the last. */
+/* The next spread, from the most instances on; false after the last. */
 static inline bool tf_spread_next(tf_spread *s) {
   if (s->on_y) s->on_y = tf_spread_fewer(s->y, s->on_y);
   if (s->on_y) return true;

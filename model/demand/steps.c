@@ -1,18 +1,17 @@
 /* Lower bounds on the steps that ops take on a mesh of units.
  *
  * One op.  A mapping gives each dim d a number of instances on each axis, x[d] and y[d]; their
- * products are at most the mesh.  Where the op's tiles are the boxes of one grid, dim by dim, it
- * runs at least  prod ceil(E[d] / (x[d] y[d])) steps: the tiles cover the E[d] values of d, and
- * each takes whole steps.  The least of that is found by branch and bound over the dims, shortest
- * first; the last takes all that is left of the mesh.
+ * products are at most the mesh.  If the op's tiles are the boxes of one grid, dim by dim, it runs
+ * at least  prod ceil(E[d] / (x[d] y[d])) steps: the tiles cover the E[d] values of d, and each
+ * takes whole steps.  The minimum is found by branch and bound over the dims, shortest first; the
+ * last takes all that is left of the mesh.
  *
  * Several ops.  In a tree, a set of ops runs as Seq or Shar of two parts (times add up) or as Para
- * or Pipe of two (the longer counts, and the units are split), and each part again.  So the least
- * time of a set by its number of units is a staircase, made of those of its parts.  There n units
- * spread as any product up to n, whatever the axes.
+ * or Pipe of two (the longer one counts, and the units are split), and so on for each part.  So the
+ * least time of a set is a step function of its number of units, composed of those of its parts.
+ * There, n units spread as any product up to n, whatever the axes.
  *
- * Each op takes some steps besides, the filling of its unit's pipeline: they add up where times do.
- */
+ * Each op takes additional steps to fill its unit's pipeline: they add up where times do. */
 #include "model/demand/steps.h"
 
 #include <math.h>
@@ -25,26 +24,26 @@
 enum {
   DIMS = 16,
   NODES = 20000, /* of the branch and bound */
-  OPS = 4,       /* most ops of which staircases are made */
+  OPS = 4,       /* most ops of which step functions are made */
   SETS = 1 << OPS
 };
 
 typedef struct {
   const tf_demand *d;
   double mesh[2], units;
-  double fill; /* steps that an op takes besides */
+  double fill; /* additional steps of an op */
   tf_grids grids;
 } search;
 
-/* ---- where the tiles of an op are a grid ---------------------------------------------------- */
+/* ---- ops whose tiles are a grid ------------------------------------------------------------- */
 enum { NO_GRID = -1 };
 
 static int *leader_at(const tf_grids *g, int o, int i) {
   return &g->leader[o * g->d->wl->n_dims + i];
 }
 
-/* What leads rank i of the tensor that a reference of the reader reads: the only dim that moves it.
- */
+/* The leader of rank i of the tensor that a reference of the reader reads: the only dim that moves
+ * it. */
 static int led_by(const tf_grids *g, int reader, const tf_ref *ref, int i) {
   const tf_index *ix = &ref->index[i];
   int dim = -1;
@@ -57,8 +56,8 @@ static int led_by(const tf_grids *g, int reader, const tf_ref *ref, int i) {
   return slot < 0 ? NO_GRID : *leader_at(g, reader, slot);
 }
 
-/* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: they
- * differ, or their tiles of it may overlap or leave parts out. */
+/* The dim whose loops tile dim i of op o in a scope that it shares with its readers; NO_GRID: the
+ * readers differ, or their tiles may overlap or leave gaps. */
 static int find_leader(const tf_grids *g, int o, int i) {
   const tf_workload *wl = g->d->wl;
   const tf_op *op = &wl->ops[o];
@@ -157,29 +156,29 @@ static double least_of_one(const search *s, int o) {
   return (of.nodes >= 0 ? fmax(of.best, least) : least) + s->fill;
 }
 
-/* ---- staircases ----------------------------------------------------------------------------- */
-/* steps[b]: the least with fewer units than EDGE^(b + 1), and no more than there are.  Units are
- * kept as logarithms. */
+/* ---- step functions ------------------------------------------------------------------------- */
+/* steps[b]: the least with fewer units than EDGE^(b + 1), and at most all units.  Units are kept as
+ * logarithms. */
 #define EDGE 1.002
 typedef struct {
   int n;
-  double *low;            /* [n] EDGE^b */
-  double *steps[SETS];    /* [set of ops][n] */
-  double *units, *before; /* [n] of the ways to spread the dims so far: least logarithm of units,
-                             and least steps */
-  double *also[2];        /* [n] the same with one dim more */
-} stairs;
+  double *low;         /* [n] EDGE^b */
+  double *steps[SETS]; /* [set of ops][n] */
+  double *units,
+      *before; /* [n] for the dims spread so far: least logarithm of units, and least steps */
+  double *with_dim[2]; /* [n] the same with one more dim */
+} step_function;
 
-static int bin_of(const stairs *st, double log_units) {
+static int bin_of(const step_function *st, double log_units) {
   const int b = (int)floor(log_units / log(EDGE) + 1e-9);
   return b < st->n ? b : st->n - 1;
 }
 
-/* All ways to spread what was spread so far, and a dim of extent e on any number of instances. */
-static void one_dim_more(const search *s, stairs *st, double e) {
+/* All spreads so far, times a dim of extent e on any number of instances. */
+static void add_dim(const search *s, step_function *st, double e) {
   const double most = log(s->units) + 1e-9;
   for (int b = 0; b < st->n; b++)
-    st->also[0][b] = st->also[1][b] = INFINITY;
+    st->with_dim[0][b] = st->with_dim[1][b] = INFINITY;
   double on = fmin(e, s->units);
   while (on >= 1) {
     const double steps = ceil(e / on);
@@ -189,16 +188,16 @@ static void one_dim_more(const search *s, stairs *st, double e) {
       if (isinf(st->before[b])) continue;
       if (st->units[b] + more > most) break;
       const int to = bin_of(st, st->units[b] + more);
-      st->also[0][to] = fmin(st->also[0][to], st->units[b] + more);
-      st->also[1][to] = fmin(st->also[1][to], st->before[b] * steps);
+      st->with_dim[0][to] = fmin(st->with_dim[0][to], st->units[b] + more);
+      st->with_dim[1][to] = fmin(st->with_dim[1][to], st->before[b] * steps);
     }
     on--;
   }
-  memcpy(st->units, st->also[0], (size_t)st->n * sizeof *st->units);
-  memcpy(st->before, st->also[1], (size_t)st->n * sizeof *st->before);
+  memcpy(st->units, st->with_dim[0], (size_t)st->n * sizeof *st->units);
+  memcpy(st->before, st->with_dim[1], (size_t)st->n * sizeof *st->before);
 }
 
-static void stairs_of_one(const search *s, stairs *st, int o, double *steps) {
+static void steps_of_one(const search *s, step_function *st, int o, double *steps) {
   double extent[DIMS];
   int n;
   const bool grid = on_grid(s, o, &n, extent);
@@ -206,19 +205,19 @@ static void stairs_of_one(const search *s, stairs *st, int o, double *steps) {
     st->units[b] = st->before[b] = INFINITY;
   st->units[0] = 0, st->before[0] = 1;
   for (int k = 0; k < n && grid; k++)
-    one_dim_more(s, st, extent[k]);
+    add_dim(s, st, extent[k]);
   for (int b = 0; b < st->n; b++) {
     const double least = tf_demanded_points(s->d, o) / fmin(s->units, st->low[b] * EDGE);
     steps[b] = grid ? fmin(st->before[b] + s->fill, b ? steps[b - 1] : INFINITY) : least + s->fill;
   }
 }
 
-/* The least of a Para of two sets on the units of bin b: the one has those of bin i at least, the
+/* The least time of a Para of two sets on the units of bin b: one gets at least those of bin i, the
  * other the rest. */
-static double side_by_side(const search *s, const stairs *st, int one, int other, int b) {
+static double side_by_side(const search *s, const step_function *st, int one, int other, int b) {
   const double units = fmin(s->units, st->low[b] * EDGE), *a = st->steps[one],
                *c = st->steps[other];
-  int lo = 0, hi = b; /* the first bin with which the one takes no longer than the other */
+  int lo = 0, hi = b; /* the first bin with which `one` takes no longer than `other` */
   while (lo < hi) {
     const int mid = (lo + hi) / 2;
     const double left = units - st->low[mid];
@@ -234,7 +233,7 @@ static double side_by_side(const search *s, const stairs *st, int one, int other
   return best;
 }
 
-static void join(const search *s, stairs *st, int set) {
+static void join(const search *s, step_function *st, int set) {
   for (int b = 0; b < st->n; b++)
     st->steps[set][b] = INFINITY;
   for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set)
@@ -245,9 +244,8 @@ static void join(const search *s, stairs *st, int set) {
     }
 }
 
-/* The least of all n ops where some run side by side, and whole[set], the least where none do, of
- * each set. */
-static double least_joined(const search *s, const stairs *st, int n, double *whole) {
+/* The least of all n ops if some run side by side; whole[set]: of each set if none do. */
+static double least_joined(const search *s, const step_function *st, int n, double *whole) {
   for (int set = 1; set < 1 << n; set++)
     for (int part = (set - 1) & set; part > (set ^ part); part = (part - 1) & set) {
       whole[set] = fmin(whole[set], whole[part] + whole[set ^ part]);
@@ -256,13 +254,13 @@ static double least_joined(const search *s, const stairs *st, int n, double *who
   return whole[(1 << n) - 1];
 }
 
-static bool make_stairs(const search *s, int n, stairs *st, double **all) {
+static bool make_step_functions(const search *s, int n, step_function *st, double **all) {
   st->n = (int)floor(log(s->units) / log(EDGE) + 1e-9) + 1;
   const size_t length = (size_t)st->n;
   double *at = *all = malloc(((size_t)(1 << n) + 5) * length * sizeof *at);
   if (!at) return false;
   st->low = at, st->units = at + length, st->before = at + 2 * length;
-  st->also[0] = at + 3 * length, st->also[1] = at + 4 * length;
+  st->with_dim[0] = at + 3 * length, st->with_dim[1] = at + 4 * length;
   for (int set = 0; set < 1 << n; set++)
     st->steps[set] = at + (5 + (size_t)set) * length;
   for (int b = 0; b < st->n; b++)
@@ -270,11 +268,11 @@ static bool make_stairs(const search *s, int n, stairs *st, double **all) {
   return true;
 }
 
-/* `after`: what each op takes with all units. */
+/* `after`: the time of each op with all units. */
 static double least_of_few(const search *s, const int *ops, int n, const double *after) {
-  stairs st;
+  step_function st;
   double *all, whole[SETS];
-  if (!make_stairs(s, n, &st, &all)) return -1;
+  if (!make_step_functions(s, n, &st, &all)) return -1;
   for (int set = 1; set < 1 << n; set++) {
     whole[set] = INFINITY;
     if (set & (set - 1)) {
@@ -283,7 +281,7 @@ static double least_of_few(const search *s, const int *ops, int n, const double 
     }
     const int k = __builtin_ctz((unsigned)set);
     whole[set] = after[k];
-    stairs_of_one(s, &st, ops[k], st.steps[set]);
+    steps_of_one(s, &st, ops[k], st.steps[set]);
   }
   const double least = least_joined(s, &st, n, whole);
   free(all);

@@ -17,9 +17,9 @@ bool tf_on_grid(const tf_grids *g, int o);
 
 /* The least steps in which mesh[0] x mesh[1] units can do the needed points of all ops marked in
  * mine[op], one after another or side by side: a lower bound for every tree of scopes.  At least
- * the points / the units; more where that leaves parts of steps, as far as the shape of the ops'
- * tiles is known and the ops are few.  Each op takes `fill` steps besides.  Bounds of no more than
- * `known` matter to nobody: what takes long is left out there.  Negative: no memory. */
+ * the points / the units; more for partial steps, as far as the shape of the ops' tiles is known
+ * and the ops are few.  Each op takes `fill` additional steps.  Only bounds above `known` are of
+ * use: below that, slow computations are left out.  Negative: no memory. */
 double tf_least_steps(const tf_demand *d, const bool *mine, const double mesh[2], double fill,
                       double known);
 #endif

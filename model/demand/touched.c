@@ -1,4 +1,4 @@
-/* How many elements of a tensor the references to it touch. */
+/* Counts the elements of a tensor that the references to it touch. */
 #include <stdlib.h>
 
 #include "model/demand/demand.h"
@@ -23,8 +23,8 @@ static int64_t count(const tf_coords *part, int rank) {
 }
 
 /* ---- ranks that move together -------------------------------------------------------------- */
-/* A group of ranks that share dims, directly or through others; it is counted setting by setting.
- */
+/* A group of ranks that share dims, directly or through others, counted by enumeration of
+ * settings. */
 typedef struct {
   const tf_tensor *tensor;
   const tf_ref *ref;
@@ -183,8 +183,8 @@ static void add_part(joint *j, tf_coords *part) {
   if (j->n < MOST_REFS) j->part[j->n++] = part;
 }
 
-/* What a reference that moves with both of the mask's dims touches, where each has a rank of its
- * own; else 0. */
+/* Elements touched by a reference that moves with both of the mask's dims, if each has a rank of
+ * its own; else 0. */
 static int64_t count_band(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
   const double pairs = tf_demanded_pairs(d, o);
   int64_t n = pairs < 0x1p53 ? (int64_t)pairs : 0;

@@ -1,8 +1,8 @@
-/* A run of a scope that retains computes what is needed and not held (docs/SEMANTICS.md, D10).  A
- * loop above the scope that cuts a range into tiles needs another tile at each step, of which
- * nothing is held; and a Seq further out may drop all that is.  If that is true of all loops above
- * that take more than one step, every run computes all that is needed, as it would if nothing were
- * retained. */
+/* Detects retention without reuse.  A run of a scope that retains computes what is needed and not
+ * held (docs/SEMANTICS.md, D10).  A loop above the scope that cuts a range into tiles needs another
+ * tile at each step, of which nothing is held; and a Seq further out may drop all that is.  If that
+ * is true of all loops above that take more than one step, every run computes all that is needed,
+ * as without retention. */
 #include "model/eval/bare.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 tf_tree *tf_bare_tree(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int k = 0; k < p->n_retains; k++)
-    if (p->retains[k].n_ops >= TF_MAX_RETAIN) return NULL; /* there may be more than a plan notes */
+    if (p->retains[k].n_ops >= TF_MAX_RETAIN) return NULL; /* the plan may not list all of them */
   tf_tree *t = TF_NEW(m->arena, tf_tree);
   if (!t) return NULL;
   *t = *p->tree;
@@ -26,7 +26,7 @@ tf_tree *tf_bare_tree(const struct tf_model *m) {
   return t;
 }
 
-/* Positions of the loops above op o's home scope at whose steps nothing of what is needed next is
+/* Positions of the loops above op o's home scope at whose steps nothing that is needed next is
  * held. */
 static uint64_t renewed_by(const struct tf_model *bare, const tf_retain *h, int o) {
   const tf_even *e = bare->even;
@@ -40,7 +40,7 @@ static uint64_t renewed_by(const struct tf_model *bare, const tf_retain *h, int 
   return all;
 }
 
-/* Loops above the scopes at whose steps some of what is needed next may be held. */
+/* Finds the loops above the scopes at whose steps something that is needed next may be held. */
 static bool find_holding(struct tf_model *m) {
   const tf_plan *p = m->plan;
   m->holding = TF_ARRAY(m->arena, bool, (size_t)p->n_loops + 1);
@@ -56,8 +56,8 @@ static bool find_holding(struct tf_model *m) {
 }
 
 bool tf_bare_prepare(struct tf_model *m) {
-  m->bare->means =
-      true; /* where something is retained, the mean instance counts (SEMANTICS.md, section 5) */
+  /* with retention the mean instance counts (SEMANTICS.md, section 5) */
+  m->bare->means = true;
   return !m->bare->plan->skips && find_holding(m);
 }
 
@@ -72,7 +72,7 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   return true;
 }
 
-/* Whether steps that drop what is held happen at all. */
+/* Whether steps that drop what is held occur at all. */
 static bool is_any_dropped(const tf_plan *p, const int64_t *trip) {
   bool any = false;
   for (int k = 0; k < p->n_retains; k++)

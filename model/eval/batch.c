@@ -1,5 +1,5 @@
-/* Evaluates many rows of trip counts of one tree: in lanes where the quick count applies, else one
- * by one. */
+/* Evaluates many rows of trip counts of one tree: in SIMD lanes where the quick count applies, else
+ * one by one. */
 #include <string.h>
 
 #include "model/cost/quick/lanes.h"
@@ -19,8 +19,8 @@ static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   out->held_words = tf_result_held(m->plan->arch, &r);
 }
 
-/* Runs the program on those of the rows whose bits are set; unused lanes repeat the last one. Fills
- * what it finds of those that it counts, and returns their bits. */
+/* Runs the program on the rows whose bits are set; unused lanes repeat the last one.  Fills in the
+ * results of those that it can count, and returns their bits. */
 static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_t rows,
                     int64_t effort, tf_glance *out) {
   int at[TF_LANES], n = 0;
@@ -58,8 +58,8 @@ static const tf_tape *uneven_lanes(tf_model *m) {
   return m->uneven_lanes;
 }
 
-/* Whether what runs at once stands beside each other on every mesh. */
-static bool placed(tf_model *m, const int64_t *row) {
+/* Whether branches that run at once fit side by side on every mesh. */
+static bool fits_side_by_side(tf_model *m, const int64_t *row) {
   tf_result r = {.feasible = true};
   memcpy(m->ev.trip, row, (size_t)m->plan->n_loops * sizeof *row);
   tf_meshes_check(m, &r);
@@ -81,7 +81,8 @@ uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *ou
   const uint32_t seen = counted(m, trips, n, out);
   for (uint32_t left = m->views->splits ? seen : 0; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
-    out[i].brief.feasible = out[i].brief.feasible && placed(m, &trips[i * m->plan->n_loops]);
+    out[i].brief.feasible =
+        out[i].brief.feasible && fits_side_by_side(m, &trips[i * m->plan->n_loops]);
   }
   return seen;
 }

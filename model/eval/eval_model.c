@@ -1,5 +1,5 @@
-/* One evaluation: picks the quick, the general or the exact count, and derives the result from it.
- */
+/* One evaluation: chooses the quick, the general or the exact count, and derives the result from
+ * it. */
 #include "model/eval/hooks.h"
 
 #include <string.h>
@@ -20,11 +20,11 @@
 #include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
-/* Cost of an evaluation in units of a quick one without partial tiles (3 us): of a quick one with
- * them, at half of what it takes, so that budgets in these units still reach enough mappings of
- * ranges that nothing divides; where borders cut what is made, one more for each so many settings
- * of loops near them, likewise; of the general count a fixed part, and one for each so many
- * settings visited, or steps walked. */
+/* Effort of an evaluation, in units of a quick one without partial tiles (3 us).  A quick one with
+ * partial tiles counts half of its time, so that budgets in these units still reach enough mappings
+ * of ranges that nothing divides; if borders cut ranges, one unit more for a number of settings of
+ * loops near them, likewise at half.  The general count has a fixed part, and a unit for a number
+ * of settings visited, or steps walked. */
 enum {
   PARTIAL = TF_EFFORT_PARTIAL,
   CHOSEN_A_QUICK = 1,
@@ -33,8 +33,8 @@ enum {
   WALKED_A_QUICK = 1
 };
 
-/* Settings that the sums of one evaluation visit at most: a minute.  The walk, which is left then,
- * gives up too. */
+/* The most settings that the sums of one evaluation visit: about a minute.  The walk, the only
+ * alternative then, also stops there. */
 #define SUM_MOST (INT64_C(1) << 28)
 
 static bool alloc_state(struct tf_model *m) {
@@ -222,7 +222,7 @@ static void summarize(tf_model *m, tf_result *out) {
   out->compute_utilization = out->cycles > 0 && peak > 0 ? points / (out->cycles * peak) : 0;
 }
 
-/* As if every step had a whole tile, of trip counts that cover the ranges. */
+/* Counts as if every step had a whole tile, with trip counts that cover the ranges. */
 static bool count_whole(tf_model *m) {
   m->whole_tiles = true;
   m->estimated = tf_even_count(m);
@@ -230,21 +230,21 @@ static bool count_whole(tf_model *m) {
   return m->estimated;
 }
 
-/* The same where the walk gave up. */
+/* The same after the walk gave up. */
 static bool estimate(tf_model *m) {
   if (!m->gave_up || !m->estimates || !m->even || m->plan->n_retains) return false;
   m->gave_up = !count_whole(m);
   return !m->gave_up;
 }
 
-/* Counts where some tiles may be partial. */
+/* Counts a tree in which some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
   return !m->views->peers && tf_uneven_count(m);
 }
 
-/* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may
- * count a part. */
+/* Counts by sums over classes what the closed sums have not counted.  closed: in scopes that
+ * retain, the closed sums may have counted a part. */
 static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
@@ -252,36 +252,37 @@ static bool sum_classes(tf_model *m, bool closed) {
   return m->quick || (tf_count_slices(m) && tf_count_rescaled(m));
 }
 
-/* The largest that all hold; sets ev->irregular where only the walk can tell. */
+/* Finds the largest slices; sets ev->irregular where only the walk can count. */
 static void sizes(struct tf_model *m) {
   tf_home_sizes(m);
   tf_sizes(m);
 }
 
-/* Whether what is held does not fit, whatever is counted; fills the words held and violations. */
-static bool lacks(tf_model *m, tf_result *out) {
+/* Whether something does not fit, whatever the counts; fills in the words held and the
+ * violations. */
+static bool does_not_fit(tf_model *m, tf_result *out) {
   tf_resources(m, out);
   if (!out->feasible) return true;
-  /* what it has filled is filled anew once all is counted */
+  /* this is filled in again after all is counted */
   memset(m->res.nodes, 0, (size_t)m->plan->tree->n_nodes * sizeof *m->res.nodes);
   return false;
 }
 
-/* Whether the result may do without counts where a row does not fit. */
-static bool sizes_do(const tf_model *m) {
+/* Whether the counts may be omitted if a row does not fit. */
+static bool may_omit_counts(const tf_model *m) {
   return m->fits_first && !m->open && !m->zeros && !m->fills;
 }
 
-/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where these do
+/* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where sums do
  * not apply.  *misfit: it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   tf_find_parted(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev, m->scratch.zero);
-  const bool sized = !m->ev.irregular && !m->plan->n_retains && sizes_do(m);
+  const bool sized = !m->ev.irregular && !m->plan->n_retains && may_omit_counts(m);
   if (sized) sizes(m);
-  *misfit = sized && !m->ev.irregular && lacks(m, out);
+  *misfit = sized && !m->ev.irregular && does_not_fit(m, out);
   if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
   if (!m->ev.irregular && !sized) sizes(m);
@@ -331,12 +332,12 @@ static void drop_open(tf_model *m) {
 
 /* Whether the quick count applies and the row does not fit. */
 static bool misfits(tf_model *m, tf_result *out) {
-  if (!sizes_do(m) || m->ev.irregular || !tf_quick_sizes(m)) return false;
+  if (!may_omit_counts(m) || m->ev.irregular || !tf_quick_sizes(m)) return false;
   m->quick = true;
-  return lacks(m, out);
+  return does_not_fit(m, out);
 }
 
-/* Lines of what closed sums have counted.  False: a walk must note them. */
+/* Lines of what closed sums have counted.  False: a walk must count them. */
 static bool sum_lines(struct tf_model *m) {
   const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
   if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
@@ -344,7 +345,7 @@ static bool sum_lines(struct tf_model *m) {
   return false;
 }
 
-/* None of what streaming leaves out. */
+/* Drops the lines of transfers that streaming leaves out. */
 static void drop_lines(struct tf_model *m) {
   static const tf_move none = {0};
   if (!m->lines || m->open || m->note) return;
@@ -375,15 +376,14 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m)) &&
                        (!lines || m->note || sum_lines(m));
   m->ev.irregular |=
-      m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
+      m->views->peers || lines; /* otherwise lines, and what neighbours hand on, are walked */
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
     m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, &m->ev);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
-    m->partly &=
-        m->first_busiest == busiest; /* what has been counted is that of the busiest instance */
+    m->partly &= m->first_busiest == busiest; /* the counts are those of the busiest instance */
     ok = count(m, even, out, &misfit);
     if (misfit) return true;
   }
@@ -407,8 +407,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   return !out->overflow;
 }
 
-/* The model of the tree without `retain`, if it counts the same at these trip counts; NULL: it does
- * not. */
+/* The model of the tree without `retain`, if it gives the same counts at these trip counts; NULL:
+ * it does not. */
 static tf_model *bare_of(tf_model *m, const int64_t *trips) {
   if (!m->plan->n_retains || m->to_walk || m->to_sum || m->note) return NULL;
   if (!m->bare_made) {

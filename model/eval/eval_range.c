@@ -1,4 +1,4 @@
-/* How far energies and areas of the tables may be off, as published sources differ
+/* Uncertainty of energies and areas from the tables, as published sources differ
  * (model/input/table/spread.h). */
 #include "model/cost/access.h"
 #include "model/cost/state.h"
@@ -8,8 +8,8 @@
 #include "model/input/table/spread.h"
 #include "tileflow/why.h"
 
-/* Words of a memory whose energies come from the table: what they take is its price of a word times
- * this. */
+/* A memory's accesses in words of its table price: the energy of its accesses is that price times
+ * this number. */
 static double priced_words(const tf_model *m, int level) {
   const tf_plan *p = m->plan;
   const tf_memory *mem = &p->arch->memories[level];

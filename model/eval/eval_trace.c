@@ -1,4 +1,4 @@
-/* A timeline: when each step of a tree loads, works and stores; the terms of latency.c laid out in
+/* A timeline: when each step of a tree loads, works and stores; the terms of latency.c placed in
  * time. */
 #include "tileflow/trace.h"
 
@@ -35,8 +35,8 @@ static void add_interval(tracer *t, tf_interval x) {
 
 /* ---- words that pass ------------------------------------------------------------------------- */
 
-/* Words of all instances for a word of the busiest, among those that node's own slices move through
- * a pass. */
+/* Words of all instances per word of the busiest one, among those that the node's own slices
+ * move. */
 static tf_ports instances(const struct tf_model *m, int node, int at) {
   const tf_views *w = m->views;
   tf_ports all = {0, 0}, one = {0, 0};
@@ -59,9 +59,9 @@ static tf_ports instances(const struct tf_model *m, int node, int at) {
                     one.write > 0 ? all.write / one.write : 1};
 }
 
-/* Words that pass a memory's ports within a span: loads from its beginning, stores up to its end;
- * neither for longer than the span.  w: of the busiest instance, whose time it is; those of all of
- * them are shown. */
+/* Adds the words that pass a memory's ports within a span: loads from its beginning, stores up to
+ * its end, neither for longer than the span.  w: of the busiest instance, which determines the
+ * time; words of all instances are shown. */
 static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
   const tf_ports all = instances(t->m, node, at);
   const tf_port_rate rate = tf_port_rate_at(t->m, at);
@@ -81,7 +81,7 @@ static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner,
 
 static tf_ports scaled(tf_ports w, double by) { return (tf_ports){w.read * by, w.write * by}; }
 
-/* All that a Tile moves, times the share of the span. */
+/* Adds all that a Tile moves, times the share of the span. */
 static void pass_all(tracer *t, int n, const span *in) {
   const tf_view *v = &t->m->views->node[n];
   for (int l = 0; l < v->n_legs && in->share > 0; l++)
@@ -121,7 +121,7 @@ static void hold_homes(tracer *t, int n, const span *in) {
 
 static void place_node(tracer *t, int n, const span *in);
 
-/* Time of node n in the span; if one run is shown by itself, that of this run. */
+/* Time of node n in the span; if one run is shown by itself, of this run. */
 static double time_of(tracer *t, int n, const span *in);
 
 static void place_op(tracer *t, int n, const span *in) {
@@ -137,8 +137,7 @@ static void place_op(tracer *t, int n, const span *in) {
     pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
 }
 
-/* Places children one after another, each in proportion to its time; or all from the beginning on.
- */
+/* Places children one after another, each in proportion to its time; or all at the beginning. */
 static void place_scope(tracer *t, int n, const span *in) {
   const tf_node *node = &t->m->plan->tree->nodes[n];
   const bool at_once = tf_plan_at_once(node);
@@ -156,20 +155,20 @@ static void place_scope(tracer *t, int n, const span *in) {
 
 /* ---- runs of a Tile ------------------------------------------------------------------------- */
 
-/* A run of a Tile: the loads before its work, the transfers beside it, and the stores after it. */
+/* A run of a Tile: loads before its work, transfers during it, and stores after it. */
 typedef struct {
   double before, time, after;
   double work; /* of the child, over the Tile's loops; may be less than `time` */
-  int row;     /* row of its words among those of the Tile; -1: an equal share of all */
-  bool stores; /* it stores, beside the work or after it */
+  int row;     /* row of its words in the Tile's table; -1: an equal share of all */
+  bool stores; /* it stores, during the work or after it */
 } run;
 
 static bool by_steps(const tracer *t, int n) {
   return t->m->by_steps && t->m->views->node[n].n_slices;
 }
 
-/* Row of the current run: that of the innermost loop above that is not at its start; the last row
- * is the first run. */
+/* The row of the current run: that of the innermost loop above that is not at its start; the last
+ * row is the first run. */
 static int row_of(const tracer *t, int n) {
   const tf_view *v = &t->m->views->node[n];
   int row = 0;
@@ -230,8 +229,8 @@ static bool opens(const tracer *t, int n) {
   return t->m->steps[t->m->plan->tree->nodes[n].children[0]] <= t->out->most;
 }
 
-/* Places the child in each step of the Tile's loops, one after another from `begin` on, each
- * `scale` times as long as it takes; scale 0: nothing is placed.  Returns their total time. */
+/* Places the child in each step of the Tile's loops, one after another from `begin` on, each for
+ * `scale` times its time; scale 0: nothing is placed.  Returns their total time. */
 static double place_steps(tracer *t, int n, double begin, double scale) {
   const int child = t->m->plan->tree->nodes[n].children[0];
   const bool apart = opens(t, n);
@@ -250,9 +249,9 @@ static double place_steps(tracer *t, int n, double begin, double scale) {
   return sum;
 }
 
-/* The current run by the rules of latency.c: transfers beside the previous run's work
- * (double-buffer) except for the first load and the last store, all at once (perfect), or one after
- * another (none). */
+/* The current run by the rules of latency.c: transfers during the previous run's work
+ * (double-buffer), except for the first load and the last store; all at once (perfect); or one
+ * after another (none). */
 static run run_of(tracer *t, int n) {
   const double work = place_steps(t, n, 0, 0);
   const int row = by_steps(t, n) ? row_of(t, n) : -1, first = t->m->views->node[n].n_rows - 1;

@@ -1,7 +1,7 @@
 /* Words by cause (tileflow/why.h).  A slice's entries of one class are attributed to the loops that
- * do not move its box: with all of these at their first setting there is one pass; letting them
- * run, one after another from the inside, adds what each repeats.  The differences telescope, so
- * that they sum up to the count. */
+ * do not move its box: with all of these at their first setting there is one pass; releasing them
+ * one after another, from the inside, adds what each repeats.  The differences telescope, so their
+ * sum is the count. */
 #include "tileflow/why.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct tf_why_log {
   tf_why_row *rows;
   int *slice;     /* [n] slice of each row */
   int from;       /* first row of the current slice */
-  tf_cause *base; /* [n_tile_slices] cause of what no loop repeats */
+  tf_cause *base; /* [n_tile_slices] cause of words that no loop repeats */
   bool ok;
 } why_log;
 
@@ -67,8 +67,8 @@ static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
   return m->ev.trip[m->plan->path[s->node].loops[k]] > 1;
 }
 
-/* Whether a loop inside position k moves the box: then the next step of k finds another box,
- * whoever kept it. */
+/* Whether a loop inside position k moves the box: then the next step of k has another box,
+ * whichever memory kept it. */
 static bool moves_inside(const why_log *w, const tf_slice *s, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   for (int j = k + 1; j < path->n; j++)
@@ -81,8 +81,8 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
   return (tf_why_row){.cause = cause, .at = l->node, .slot = l->slot};
 }
 
-/* What class c lost although a memory of the same size could have kept it: to a Seq, or to another
- * layout. */
+/* Content that class c lost although a memory of the same size could have kept it: to a Seq, or to
+ * another layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_reuse_case *c, tf_why_row *row) {
   bool again = c->stepping >= 0 ? !(s->moving >> c->stepping & 1) : c->prev >= 0 || c->seq >= 0;
   if (!again || moves_inside(w, s, c->stepping >= 0 ? c->stepping : c->zero_from - 1)) return false;
@@ -132,7 +132,7 @@ static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
 }
 
-/* Loops with more than one step that only repeat what class c enters. */
+/* Loops with more than one step that only repeat what enters in class c. */
 static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[s->node];
   uint64_t mask = 0;
@@ -143,8 +143,8 @@ static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case
   return mask;
 }
 
-/* What enters in class c with the loops in `frozen` at their first setting.  False: only a walk
- * could tell. */
+/* Counts what enters in class c with the loops in `frozen` at their first setting.  False: only a
+ * walk could count that. */
 static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t frozen, tf_move *v) {
   struct tf_model *m = w->m;
   const tf_slice *s = &m->plan->slices[i];
@@ -160,8 +160,7 @@ static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t froz
 }
 
 /* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.
- * Where a part cannot be counted, all that is left is attributed to the loop that was to be frozen.
- */
+ * If a part cannot be counted, the rest is attributed to the loop that was to be frozen. */
 static bool by_class(why_log *w, int i, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
@@ -198,8 +197,8 @@ static bool by_sums(why_log *w) {
 /* ---- by the walk ----------------------------------------------------------------------------- */
 
 /* Whether temporal loop k repeats a box that an earlier setting of it, and of such loops outside
- * it, has brought. */
-static bool brings_again(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
+ * it, has loaded. */
+static bool reloads(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
   const uint64_t skips = tf_skip_loops(m->plan, s->node);
   if (!(skips >> k & 1)) return m->scratch.cur[m->plan->path[s->node].loops[k]] > 0;
   return !tf_skip_first(&m->ev, s->node, still & skips, NULL, m->scratch.cur);
@@ -220,7 +219,7 @@ static void note(struct tf_model *m, int i, const tf_move *v) {
       continue;
     }
     still |= UINT64_C(1) << k;
-    if (time < 0 && k < end && brings_again(m, s, still, k)) time = k;
+    if (time < 0 && k < end && reloads(m, s, still, k)) time = k;
   }
   add_row(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
@@ -240,7 +239,7 @@ static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
 
 static int64_t beyond(int64_t n, int64_t size) { return n > size ? n - size : 0; }
 
-/* Of one pass, what exceeds the tensor is overlap of boxes: halos. */
+/* In one pass, words beyond the size of the tensor are overlap of boxes: halos. */
 static void split_halos(why_log *w) {
   w->from = 0;
   for (int k = 0, n = w->n; k < n && w->ok; k++) {
@@ -260,7 +259,7 @@ static void add_leaves(why_log *w) {
   }
 }
 
-/* Corrections of streamed reductions: what the counters have and no Tile or op moves. */
+/* Adds the rescaling of streamed reductions: counts that no Tile or op moves. */
 static void add_streams(why_log *w) {
   const tf_plan *p = w->m->plan;
   int n = w->n;
@@ -307,7 +306,7 @@ static bool begin_log(why_log *w, struct tf_model *m) {
   return w->ok;
 }
 
-/* Evaluates once more by the walk, with the same result, so that it reports every entry. */
+/* Evaluates again by the walk, with the same result, so that it logs every entry. */
 static bool by_walk(why_log *w) {
   struct tf_model *m = w->m;
   tf_result again;
@@ -328,13 +327,13 @@ static bool by_walk(why_log *w) {
   m->noted = NULL;
   m->to_walk = false;
   m->walk_max = walk_max;
-  if (!ok && !m->starved) tf_model_eval(m, trips, &again); /* the result as it was */
+  if (!ok && !m->starved) tf_model_eval(m, trips, &again); /* restores the result */
   free(trips);
   return ok;
 }
 
-/* Classes one by one may need the walk where the evaluation did not: quick counts sum what they
- * need not part. */
+/* Single classes may need the walk where the evaluation did not: quick counts need not separate
+ * them. */
 static bool by_either(why_log *w) {
   struct tf_model *m = w->m;
   const tf_eval ev = m->ev;

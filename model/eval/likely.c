@@ -1,6 +1,5 @@
-/* How likely what a memory is expected to hold fits, and how long the busiest unit works
- * (docs/SEMANTICS.md section 8).
- */
+/* The probability that what a memory is expected to hold fits, and the expected time of the busiest
+ * unit (docs/SEMANTICS.md section 8). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,8 +7,8 @@
 #include "model/input/dims.h"
 #include "model/sparse/busiest.h"
 
-/* Whether all that m-tiles hold of z are whole blocks of its density: their lengths are, and they
- * begin at multiples of these. */
+/* Whether all that m-tiles hold of z are whole blocks of its density: their lengths are multiples,
+ * and they begin at multiples. */
 static bool in_blocks(const struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_density *d = &p->wl->tensors[z].density;
@@ -26,14 +25,15 @@ static bool in_blocks(const struct tf_model *m, int z) {
   return whole;
 }
 
-/* The most words of level l but for the doubt, which all tiles that may be held at once share. */
+/* The most words of level l that are exceeded with probability `doubt` at most, which all tiles
+ * held at once share. */
 static int64_t words_but_for(struct tf_model *m, int l, double doubt) {
   m->doubt = doubt / (2 * (m->plan->n_tile_slices + m->plan->wl->n_tensors));
   const int64_t words = tf_likely_words(m, l), most = m->zeros->res.most[l];
   return words < most ? words : most;
 }
 
-/* Least doubts are told in steps of a half. */
+/* The smallest doubts are given in steps of a half. */
 enum { STEPS = 40 };
 
 bool tf_model_fits(tf_model *of, double confidence, tf_fit *out) {
@@ -78,8 +78,8 @@ static bool reads_all(const tf_workload *wl, const tf_ref *ref) {
   return all;
 }
 
-/* Into how many parts spatial loops divide the tensor that the reference reads; 0: not into whole
- * blocks of its density, or not evenly. */
+/* The number of parts into which spatial loops divide the tensor that the reference reads; 0: not
+ * into whole blocks of its density, or not evenly. */
 static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
@@ -100,7 +100,7 @@ static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
   return parts;
 }
 
-/* NAN: it is not told. */
+/* NAN: not known. */
 static double busiest(const struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const uint64_t on = m->zeros->void_at[o].of[TF_LEFT_TIME];

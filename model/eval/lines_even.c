@@ -1,5 +1,5 @@
-/* Lines where every chain of loops divides (the quick count): each class of entries brings one set
- * of elements, moved along, to all settings of its loops (model/layout/sum.h). */
+/* Lines where every chain of loops divides (the quick count): each class of entries loads one set
+ * of elements, at shifted positions, at all settings of its loops (model/layout/sum.h). */
 #include "model/eval/lines_even.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "model/cost/quick/clip.h"
 
-/* A slice as the quick count knows it; factor: how often what enters at one setting of the loops
- * that move it counts, because of the loops that do not. */
+/* A slice of the quick count; factor: how often each entry of the loops that move it counts,
+ * because of the loops that do not. */
 typedef struct {
   int i;
   const tf_slice *s;
@@ -20,7 +20,7 @@ typedef struct {
   tf_cells cells;
   int n_loops;
   tf_place_loop loops[TF_SUM_LOOPS];
-  int64_t low[TF_MAX_RANK]; /* of points: how far their lower end is from the first */
+  int64_t low[TF_MAX_RANK]; /* of points: distance of their lower end from the first */
 } job;
 
 static int64_t shift_of(const struct tf_model *m, const job *j, int pos, int r) {
@@ -61,7 +61,7 @@ static bool sum_up(struct tf_model *m, const job *j, tf_touched *t) {
   return tf_touched_sum(&j->place, at, &j->cells, j->loops, j->n_loops, &m->lines->set, t);
 }
 
-/* How many settings the loops have. */
+/* The number of settings of the loops. */
 static int64_t settings(const job *j) {
   int64_t n = 1;
   for (int k = 0; k < j->n_loops; k++)
@@ -76,9 +76,10 @@ static bool times(tf_touched *t, int64_t by) {
 
 /* ---- m-tiles -------------------------------------------------------------------------------- */
 
-/* What enters in class c: all of the box but what the entry before has left.  False: nothing does.
- */
-static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, const int64_t *by) {
+/* The set that enters in class c: all of the box but what the previous entry left.  False: nothing
+ * does. */
+static bool entering_set(const struct tf_model *m, job *j, const tf_reuse_case *c,
+                         const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK];
   const bool found = tf_even_before(m, c, &j->x, by, lo, len);
   bool all = found;
@@ -96,9 +97,8 @@ static bool enters(const struct tf_model *m, job *j, const tf_reuse_case *c, con
   return !all;
 }
 
-/* Steps of a class, all settings of temporal loops; in one of `again` of them a box comes for the
- * first time (0: never).
- */
+/* Steps of a class, all settings of temporal loops; in `again` of them a box is loaded for the
+ * first time (0: never). */
 typedef struct {
   int64_t all, again;
 } steps;
@@ -161,14 +161,14 @@ static bool tile(struct tf_model *m, int i) {
     const bool repeats = again > 1 && !l->n && j.s->inside >> l->pos & 1;
     if (repeats) again /= trip;
     tf_even_advance(m, l, -1, by);
-    const bool any = enters(m, &j, &j.s->classes[c], by);
+    const bool any = entering_set(m, &j, &j.s->classes[c], by);
     tf_even_advance(m, l, trip, by);
     const int64_t n = (trip - 1) * m->outer[l->loop];
     if (any && !add_class(m, &j, l->pos, l->pos, (steps){n, repeats ? 0 : again})) return false;
   }
   const tf_reuse_case *last = &j.s->classes[c];
   const int64_t n = last->zero_from == 0 ? 1 : m->steps[last->top];
-  return !enters(m, &j, last, by) || add_class(m, &j, -1, last->zero_from, (steps){n, again});
+  return !entering_set(m, &j, last, by) || add_class(m, &j, -1, last->zero_from, (steps){n, again});
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */

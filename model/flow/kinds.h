@@ -1,11 +1,13 @@
-/* Kinds of instance: settings of a spatial loop at which instances do the same, moved along.
+/* Kinds of instances: settings of a spatial loop at which instances do the same work, at shifted
+ * positions.
  *
- * Where a dim indexes ranks by itself alone, and all ops split it by the same steps, an op's range
+ * If a dim indexes ranks by itself alone, and all ops split it by the same steps, an op's range
  * along it is a tile of the extent: a whole one, or one that the extent cuts off.  A range of one
  * length that enters a spatial loop gives whole tiles to the first instances, at most one partial
  * tile to the next, and nothing to the others; so the settings fall into a few kinds for each
- * length that may enter.  One instance of a kind is walked, and what it moves counted as often as
- * the kind has instances: the walk takes time by kinds, whatever the width of a mesh. */
+ * length that may enter.  One instance of a kind is walked, and its moves count as often as the
+ * kind has instances: the time of a walk depends on the number of kinds, not on the width of a
+ * mesh. */
 #ifndef MODEL_FLOW_KINDS_H
 #define MODEL_FLOW_KINDS_H
 #include "model/flow/range.h"
@@ -15,12 +17,12 @@ enum { TF_MOST_KINDS = 16 };
 /* The kinds of one loop, each a run of settings. */
 typedef struct tf_kinds {
   bool each; /* every setting is a kind of its own */
-  int n;     /* otherwise, so many ... */
-  int64_t
-      first[TF_MOST_KINDS + 1]; /* ... that begin at these settings; first[n] is the trip count */
+  int n;     /* otherwise the number of kinds */
+  /* they begin at these settings; first[n] is the trip count */
+  int64_t first[TF_MOST_KINDS + 1];
 } tf_kinds;
 
-/* Which kind the setting is the first of. */
+/* Which kind begins at this setting. */
 static inline int tf_kind_of(const tf_kinds *k, int64_t at) {
   int i = 0;
   if (k->each) return (int)at;

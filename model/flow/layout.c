@@ -8,9 +8,9 @@
 
 enum { TF_MAX_READS = 64 }; /* most reads of one tensor that are considered */
 
-/* Whether borders may cut the range of dim d with which op o enters the node from which it leads.
- */
-static bool cut_off(const tf_plan *p, int o, int d) {
+/* Whether borders may cut the range of dim d with which op o enters the node from which it
+ * leads. */
+static bool may_be_cut(const tf_plan *p, int o, int d) {
   const int rank = tf_out_rank(&p->wl->ops[o], d);
   if (!p->cuts || rank < 0) return false;
   const tf_ends e = p->lost[o * TF_MAX_RANK + rank];
@@ -35,7 +35,7 @@ static bool even(tf_eval *ev, tf_scratch *w, int l) {
     if (base >> k & 1 &&
         ((ev->parts && ev->parted[path->loops[k]]) || !even(ev, w, path->loops[k])))
       return false;
-  return product == len && !cut_off(p, pl->op, pl->dim);
+  return product == len && !may_be_cut(p, pl->op, pl->dim);
 }
 
 /* The shift, per rank of the slice, that one step of loop l gives its box. */
@@ -76,7 +76,7 @@ static int64_t touch_shift(tf_eval *ev, tf_scratch *w, const tf_slice *s, int to
   return shift;
 }
 
-/* Whether loop l moves some reference of the slice unlike the first. */
+/* Whether loop l moves some reference of the slice differently from the first. */
 static bool parts_by(tf_eval *ev, tf_scratch *w, const tf_slice *s, int l) {
   for (int t = 1; t < s->n_touch && ev->trip[l] > 1; t++)
     for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
@@ -84,15 +84,15 @@ static bool parts_by(tf_eval *ev, tf_scratch *w, const tf_slice *s, int l) {
   return false;
 }
 
-/* Notes the loops that do so. */
+/* Marks the loops that do so. */
 static void note_parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
   const tf_path *path = &ev->plan->path[s->node];
   for (int k = 0; k < path->n; k++)
     if (parts_by(ev, w, s, path->loops[k])) ev->parts = ev->parted[path->loops[k]] = true;
 }
 
-/* Notes the loops that move differently the reads from which the range of op o's output is
- * inferred. */
+/* Marks the loops that move the reads from which the range of op o's output is inferred by
+ * different amounts. */
 static void note_demands(tf_eval *ev, tf_scratch *w, int o) {
   const tf_plan *p = ev->plan;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
@@ -104,7 +104,7 @@ static void note_demands(tf_eval *ev, tf_scratch *w, int o) {
     for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]);
          k++) {
       if (reader->reads[k].tensor != s.tensor) continue;
-      ev->irregular |= s.n_touch == TF_MAX_READS; /* more than are considered */
+      ev->irregular |= s.n_touch == TF_MAX_READS; /* more than the limit */
       if (s.n_touch < TF_MAX_READS) touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
     }
   }
@@ -142,13 +142,13 @@ bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
   return false;
 }
 
-/* Whether ranges of dim d of two ops that lead from the same node enter it equally long at this
- * setting. */
-static bool as_long(const tf_eval *ev, int one, int other, int d, int up, const int64_t *dg) {
+/* Whether the ranges of dim d of two ops that lead from the same node are equally long at this
+ * setting when they enter it. */
+static bool same_length(const tf_eval *ev, int one, int other, int d, int up, const int64_t *dg) {
   return tf_dim_range(ev, one, d, up, dg).len == tf_dim_range(ev, other, d, up, dg).len;
 }
 
-/* Whether a loop above node n is parted: then ranges there may differ at any of its settings. */
+/* Whether a loop above node n is parted: then ranges there may differ between its settings. */
 static bool parted_above(const tf_eval *ev, int n) {
   const tf_path *path = &ev->plan->path[n];
   bool any = false;
@@ -157,24 +157,24 @@ static bool parted_above(const tf_eval *ev, int n) {
   return any;
 }
 
-/* Whether the ranges that loop l splits are of different lengths: at the first settings of all
- * loops, at the last, or with one loop at its last. */
-static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
+/* Whether the ranges that loop l splits have different lengths: at the first settings of all loops,
+ * at the last, or with one loop at its last. */
+static bool lengths_differ(tf_eval *ev, tf_scratch *w, int l) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   const int up = p->tree->nodes[pl->chain_node].parent;
   bool alike = up < 0 || !parted_above(ev, up);
   for (int i = 1; i < pl->n_leader && alike && up >= 0; i++) {
     const int one = pl->leaders[0], other = pl->leaders[i];
-    alike = as_long(ev, one, other, pl->dim, up, w->zero);
+    alike = same_length(ev, one, other, pl->dim, up, w->zero);
     tf_last_steps(ev, up, w->cur);
-    alike &= as_long(ev, one, other, pl->dim, up, w->cur);
+    alike &= same_length(ev, one, other, pl->dim, up, w->cur);
     memset(w->cur, 0, (size_t)p->n_loops * sizeof *w->cur);
     for (int k = 0; k < p->path[up].n && alike; k++) {
       const int outer = p->path[up].loops[k];
       if (p->loops[outer].op < 0) continue;
-      w->cur[outer] = tf_turns(ev, outer, w->zero) - 1;
-      alike = as_long(ev, one, other, pl->dim, up, w->cur);
+      w->cur[outer] = tf_nonempty_steps(ev, outer, w->zero) - 1;
+      alike = same_length(ev, one, other, pl->dim, up, w->cur);
       w->cur[outer] = 0;
     }
   }
@@ -184,12 +184,12 @@ static bool lengths_part(tf_eval *ev, tf_scratch *w, int l) {
 bool tf_leaders_part(tf_eval *ev, tf_scratch *w) {
   bool any = false;
   for (int l = 0; l < ev->plan->n_loops && !any; l++)
-    any = ev->trip[l] > 1 && ev->plan->loops[l].n_leader > 1 && lengths_part(ev, w, l);
+    any = ev->trip[l] > 1 && ev->plan->loops[l].n_leader > 1 && lengths_differ(ev, w, l);
   return any;
 }
 
-/* Whether a step of loop l, which is above both, shifts the boxes of s and q alike. */
-static bool moved_alike(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
+/* Whether a step of loop l, which is above both, shifts the boxes of s and q equally. */
+static bool same_shift(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
   effect(ev, w, s, l, a);
   effect(ev, w, q, l, b);
@@ -224,7 +224,7 @@ bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
 }
 
 /* Whether prev holds what a retaining scope computed in a run that s is not part of. */
-static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
+static bool in_other_run(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
   for (int i = 0; i < prev->n_touch; i++)
     if (p->made_in[prev->touch[i].op] >= 0 &&
         p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
@@ -234,13 +234,13 @@ static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev)
 }
 
 /* Whether a loop above the common scope moves what one m-tile reads and not what the other reads:
- * then what is found differs between settings, and between instances with equal boxes. */
-static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
+ * then reuse differs between settings, and between instances with equal boxes. */
+static bool loops_differ(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 &&
         ((ev->parts && ev->parted[path->loops[k]]) ||
-         !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])))
+         !same_shift(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])))
       return true;
   return false;
 }
@@ -248,9 +248,9 @@ static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   ev->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0) return false;
-  ev->irregular |= elsewhere(ev->plan, s, &ev->plan->slices[c->prev]);
+  ev->irregular |= in_other_run(ev->plan, s, &ev->plan->slices[c->prev]);
   for (int i = 0; i < c->n_spread; i++)
     if (ev->trip[c->spread[i]] > 1) return false;
-  ev->irregular |= c->common >= 0 && loops_part(ev, w, s, c);
+  ev->irregular |= c->common >= 0 && loops_differ(ev, w, s, c);
   return c->common < 0 || tf_layouts_agree(ev, w, (int)(s - ev->plan->slices), c->prev);
 }

@@ -4,17 +4,17 @@
 
 #include "model/tree/algebra.h"
 
-/* ---- which sums are put off ----------------------------------------------------------------- */
+/* ---- deferred divisions --------------------------------------------------------------------- */
 
 typedef struct {
   const tf_plan *p;
   tf_value_change *change; /* [tensor] within the steps */
-  tf_value_change *seen;   /* [tensor] the same, as the current op sees it */
+  tf_value_change *seen;   /* [tensor] how it changes within the steps */
   tf_value_change *work;   /* [longest expression] */
   int *scope;              /* [tensor] within whose steps it changes; -1: it is final */
-  bool *kept; /* [tensor] a streamed sum that has to be read: something that depends on it leaves
-                 the scope, which it may where there is but one step */
-  bool again; /* some sum was found to be kept */
+  bool *kept; /* [tensor] a streamed sum that must be read: with a single step, tensors that depend
+                 on it may leave the scope */
+  bool again; /* another sum must be kept */
 } streams;
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
@@ -24,7 +24,7 @@ static void keep_stream(streams *q, int sum) {
   q->kept[sum] = q->again = true;
 }
 
-static void see(streams *q, int o) {
+static void look_up_inputs(streams *q, int o) {
   const tf_op *op = &q->p->wl->ops[o];
   for (int i = 0; i < op->n_reads; i++) {
     const int z = op->reads[i].tensor;
@@ -34,7 +34,7 @@ static void see(streams *q, int o) {
   }
 }
 
-/* What op o makes depends on running results, and is not one. */
+/* Op o's output depends on running results, and is not one itself. */
 static void depends(streams *q, int o, tf_value_change v) {
   const tf_op *op = &q->p->wl->ops[o];
   const tf_tensor *z = &q->p->wl->tensors[op->out];
@@ -67,8 +67,8 @@ static void streamed(streams *q, tf_online *n, int o, const tf_value_change *v) 
   n->divided_by[o] = v->sum >= 0 && v->power == -1 ? q->p->wl->tensors[v->sum].producer : -1;
 }
 
-/* How each op's value changes, given which sums are kept. */
-static void follow(streams *q, tf_online *n) {
+/* Finds how each op's value changes, given which sums are kept. */
+static void find_changes(streams *q, tf_online *n) {
   const tf_workload *wl = q->p->wl;
   q->again = false;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -77,7 +77,7 @@ static void follow(streams *q, tf_online *n) {
   }
   for (int i = 0; i < wl->n_ops; i++) {
     const int o = wl->topo[i];
-    see(q, o);
+    look_up_inputs(q, o);
     const tf_value_change v = tf_change_of(&wl->ops[o], q->seen, q->work);
     n->maximum[o] = n->divided_by[o] = -1;
     if (q->p->stream_scope[o] >= 0)
@@ -107,7 +107,7 @@ static bool allocate(streams *q, tf_arena *a, tf_online *n) {
          n->divided_by && n->rate;
 }
 
-/* [tensor] what stands for it within the steps; NAN: itself. */
+/* [tensor] the constant that replaces it within the steps; NAN: none. */
 static bool find_steps(streams *q, tf_arena *a, tf_online *n) {
   const tf_workload *wl = q->p->wl;
   double *stands = TF_ARRAY(a, double, (size_t)wl->n_tensors + 1), *value = NULL;
@@ -125,7 +125,7 @@ static bool find_steps(streams *q, tf_arena *a, tf_online *n) {
     }
     if (!tf_op_step_of(a, op, value, &n->step[o])) return false;
     if (q->scope[op->out] < 0)
-      n->step[o].number = n->step[o].hands_on = false; /* what it makes is final */
+      n->step[o].number = n->step[o].hands_on = false; /* its output is final */
     if (n->step[o].number) stands[op->out] = n->step[o].op->expr[0].number;
   }
   return stands != NULL;
@@ -140,7 +140,7 @@ bool tf_online_new(tf_arena *a, tf_plan *p) {
   p->online = TF_NEW(a, tf_online);
   if (!p->online || !allocate(&q, a, p->online)) return false;
   do
-    follow(&q, p->online);
+    find_changes(&q, p->online);
   while (q.again);
   return find_steps(&q, a, p->online);
 }

@@ -15,8 +15,8 @@ static tf_ends overreach(const tf_workload *wl, tf_read_below at, int r) {
   return (tf_ends){before > 0 ? before : 0, after > 0 ? after : 0};
 }
 
-/* What the read takes less along rank r, at each end, where its op's range is shorter. */
-static tf_ends through(const tf_plan *p, tf_read_below at, int r) {
+/* How much less the read covers along rank r, at each end, if its op's range is cut. */
+static tf_ends cut_by_reader(const tf_plan *p, tf_read_below at, int r) {
   const tf_op *op = &p->wl->ops[at.op];
   const tf_index *ix = &op->reads[at.ref].index[r];
   tf_ends all = {0, 0};
@@ -40,14 +40,14 @@ static void add_most(tf_ends *most, tf_ends e) {
 bool tf_find_lost(tf_arena *a, tf_plan *p) {
   const tf_facts *f = p->facts;
   p->lost = TF_ARRAY(a, tf_ends, (size_t)p->wl->n_ops * TF_MAX_RANK);
-  for (int j = f->leaf_end[0] - 1; p->lost && j >= 0; j--) { /* readers before what they read */
+  for (int j = f->leaf_end[0] - 1; p->lost && j >= 0; j--) { /* readers before their producers */
     const int o = f->leaf_op[j];
     const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
     for (int r = 0; r < z->rank; r++) {
       tf_ends own = {0, 0}, later = {0, 0};
       TF_EACH_READ (f, o, 0, at) {
         if (z->pad[r] > 0) add_most(&own, overreach(p->wl, at, r));
-        add_most(&later, through(p, at, r));
+        add_most(&later, cut_by_reader(p, at, r));
       }
       p->lost[o * TF_MAX_RANK + r] =
           (tf_ends){tf_sat_add(own.before, later.before), tf_sat_add(own.after, later.after)};

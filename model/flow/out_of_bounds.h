@@ -1,5 +1,5 @@
-/* How far reads leave the tensors that they read, and what borders thereby cut off the ranges of
- * ops. */
+/* How far reads reach beyond their tensors, and how much of ops' ranges the borders cut off as a
+ * result. */
 #ifndef MODEL_FLOW_OUT_OF_BOUNDS_H
 #define MODEL_FLOW_OUT_OF_BOUNDS_H
 #include "model/flow/plan.h"

@@ -1,4 +1,5 @@
-/* Builds the plan of a tree: paths, loops and the ops they split, slices and what they touch. */
+/* Builds the plan of a tree: paths, loops and the ops that they split, slices and their
+ * references. */
 #include "model/flow/range_memo.h"
 
 #include "model/flow/online.h"
@@ -206,8 +207,7 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
   return true;
 }
 
-/* Whether an entry outside a retaining scope finds what an m-tile inside it left, or the other way
- * round. */
+/* Whether an entry outside a retaining scope finds what an m-tile inside it left, or vice versa. */
 static bool links_out(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
 }
@@ -232,8 +232,8 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-/* The masks of ranges as if nothing were retained: over the whole run, what is kept is made, too.
- */
+/* Finds the masks of ranges as if nothing were retained: over the whole run, retained parts are
+ * computed, too. */
 static bool add_bases(tf_arena *a, tf_plan *p) {
   const int dims = p->wl->n_dims;
   uint64_t *const made = p->made_mask;
@@ -247,7 +247,7 @@ static bool add_bases(tf_arena *a, tf_plan *p) {
   return ok;
 }
 
-/* What m-tiles touch of inputs and outputs that live in their memory. */
+/* Adds what m-tiles touch of inputs and outputs that live in their memory. */
 static bool add_at_home(tf_arena *a, tf_plan *p) {
   int most = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
@@ -269,7 +269,7 @@ static bool add_at_home(tf_arena *a, tf_plan *p) {
   return !most || add_bases(a, p);
 }
 
-/* The slices that streaming corrects: the box of each named reduction, at the scope. */
+/* Adds the slices that streaming rescales: the box of each named reduction, at the scope. */
 static bool add_streams(tf_arena *a, tf_plan *p) {
   p->stream = TF_ARRAY(a, tf_slice, (size_t)p->wl->n_ops);
   if (!p->stream) return false;

@@ -1,17 +1,22 @@
 /* The facts of a tile tree that do not depend on trip counts.  Built once; read by every
  * evaluation.
  *
- * Words used here and in model/cost:
- *   m-tile      the first Tile of its memory on the way down: what stands below it works on what
- * this memory holds path        the loops above a node, outer to inner; masks have a bit for each
- * position on it to lead     op o leads at node n if no op below n reads what o makes; its range is
- * then split by the loops, while that of an op that does not lead follows from its readers chain
- * the loops of one dim that split a range one after the other, from the node where it enters slice
- * what an m-tile, or the leaf of an op, uses of one tensor; a box, whose place depends on the path
- *   entry       a moment at which control reaches an m-tile and its slices are loaded
- *   class       entries that find their memory in the same state: those at which the same loop has
- * stepped home        the scope and the memory in which an intermediate lives from its making to
- * its last use production  the time between: what is made again later is another production */
+ * Terms used here and in model/cost:
+ * - m-tile: the first Tile of its memory on the way down; what is below it works on what this
+ * memory holds
+ * - path: the loops above a node, outer to inner; masks have a bit for each position on it
+ * - to lead: op o leads at node n if no op below n reads what o makes; its range is then split by
+ * the loops, while that of an op that does not lead follows from its readers
+ * - chain: the loops of one dim that split a range one after the other, from the node where it
+ * enters
+ * - slice: what an m-tile, or the leaf of an op, uses of one tensor; a box, whose place depends on
+ * the path
+ * - entry: a moment at which control reaches an m-tile and its slices are loaded
+ * - class: entries that find their memory in the same state, namely those at which the same loop
+ * has stepped
+ * - home: the scope and the memory in which an intermediate lives from its first write to its last
+ * use
+ * - production: the time between; what is made again later is another production */
 #ifndef MODEL_FLOW_PLAN_H
 #define MODEL_FLOW_PLAN_H
 #include "model/sparse/sparse.h"
@@ -24,7 +29,7 @@ enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits 
 typedef struct {
   int node, slot, dim;
   tf_axis axis;
-  int chain_node; /* at which its chain begins: from which the ops that it splits lead */
+  int chain_node; /* where its chain begins: the node from which the ops that it splits lead */
   int op;         /* one of the ops it splits; -1: none */
   bool clash;     /* these ops lead from different nodes, so that there is no single chain */
   int n_leader;
@@ -38,36 +43,38 @@ typedef struct {
 
 /* A component: loops whose settings must be summed over together, because they share a chain, one
  * affects the range of the other, or they move the same rank; and the ranks of the tensor that they
- * move (none: they only repeat the box). The counts of different components of a slice multiply. */
+ * move (none: they only repeat the box).  The counts of different components of a slice
+ * multiply. */
 typedef struct tf_comp {
   uint64_t loops;      /* path positions */
   uint64_t prev_loops; /* path positions of the previous m-tile, below the common scope */
   int n_rank;
   unsigned char rank[16];
-  int retain; /* retaining scope (plan->retains) whose runs these loops enumerate; -1: none.  If
-                 there is one: */
+  int retain; /* retaining scope (plan->retains) whose runs these loops enumerate; -1: none, and the
+                 rest is unused */
   uint64_t moving; /* loops that move a rank */
-  int n_part;      /* the components that there would be if nothing were retained or skipped */
+  int n_part;      /* the components without retention and skipping */
   struct tf_comp *part;
 } tf_comp;
 
 /* A slice of a tensor: of an m-tile, which holds it at `level`, or of an op leaf (level -1). */
 typedef struct {
   int node, level, tensor;
-  int above;  /* memory level that serves it */
+  int above;  /* the memory that serves it */
   bool makes; /* the producer is below the node */
   bool leaf;  /* an op leaf, with one reference */
   int n_touch;
   tf_touch *touch; /* references below node */
-  uint64_t merge;  /* spatial loops whose instances may share one transfer: between the serving
-                      memory and the node,  in one production */
+  uint64_t merge; /* spatial loops whose instances may share one transfer: those between the serving
+                     memory and the node, in one production */
   uint64_t inside; /* loops within one production of the tensor */
   uint64_t moving; /* loops that move the box; filled with the components */
   int n_class;
-  struct tf_reuse_case *classes; /* m-tiles only: the ways in which an entry finds the memory */
+  struct tf_reuse_case
+      *classes; /* m-tiles only: the states in which an entry may find the memory */
   int n_comp;
   tf_comp *comp;
-  uint64_t tied; /* of a node, where borders clip ranges or reads move unlike: spatial loops that
+  uint64_t tied; /* of a node, if borders clip ranges or reads move differently: spatial loops that
                     move those of two chains above it */
   bool plain;    /* one reference: distinct settings of moving loops give distinct boxes */
 } tf_slice;
@@ -78,19 +85,19 @@ typedef struct tf_reuse_case {
   int stepping;
   int zero_from;       /* path positions >= zero_from hold loops that start over */
   int top;             /* the node from which control comes: the loop's Tile, or the scope */
-  int prev;            /* slice whose content is found; -1: none */
+  int prev;            /* the slice whose content the entry finds; -1: none */
   int seq;             /* the Seq that dropped it; -1: none */
   int common;          /* lowest scope above both m-tiles; -1 if they are the same */
-  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content
+  uint64_t if_idle[2]; /* bit sets of children of the retaining scope above that drop prev's content
                           if they have points: [0] in this run, [1] in the run before */
-  int n_spread;        /* loops that, with a trip count > 1, spread prev's reduction: its copies are
-                          dropped */
+  int n_spread; /* loops that, with a trip count > 1, spread prev's reduction, so that its copies
+                   are dropped */
   int *spread;
   int n_comp;
   tf_comp *comp;
 } tf_reuse_case;
 
-/* Whether these are entries after a sibling's at steps of loops further out. */
+/* Whether the class has entries after a sibling's at steps of loops further out. */
 static inline bool tf_after_sibling(const tf_reuse_case *c) {
   return c->stepping < 0 && c->zero_from > 0;
 }
@@ -105,45 +112,45 @@ typedef struct tf_plan {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
-  const tf_facts
-      *facts; /* leads, homes, streams; copied from there, as they are asked for most often: */
+  const tf_facts *facts; /* leads, homes, streams; the most used ones are copied here: */
   int n_loops;
   const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
   tf_ploop *loops;
-  tf_path *path;   /* [node] loops strictly above it */
-  uint64_t *over;  /* [node * wl->n_dims + dim] of its path, positions of the loops over the dim */
+  tf_path *path; /* [node] loops strictly above it */
+  uint64_t
+      *over; /* [node * wl->n_dims + dim] positions on the node's path of the loops over the dim */
   int *home_level; /* [tensor] */
   bool *retained;  /* [tensor] */
   int n_retains;
   struct tf_retain *retains; /* scopes that retain (retain.h) */
   int *retain_at;            /* [node] retains[] entry above the node, -1 */
   int *made_in;              /* [op] retains[] entry whose runs determine its range; -1: none */
-  uint64_t *made_mask;       /* [op] if retained: loops above the scope on which its computed range
-                                depends; else 0 */
-  int *unit;                 /* [op] */
-  int64_t *space;            /* [op] points of its iteration space; saturating */
+  uint64_t *made_mask; /* [op] of a retained one: loops above the scope on which its computed range
+                          depends; else 0 */
+  int *unit;           /* [op] */
+  int64_t *space;      /* [op] points of its iteration space; saturating */
   int n_slices;
   tf_slice *slices;  /* m-tile slices first ... */
   int n_tile_slices; /* ... then op leaves: one per reference, reads then output, op by op */
-  int n_at_home;     /* inputs and outputs that live in inner memories, at each of that memory's
-                        m-tiles: what */
-  tf_slice *at_home; /* is touched below; nothing moves, but it is held throughout */
-  uint64_t *base;    /* [op * wl->n_dims + dim] tf_base_mask, where some live there */
-  int *op_slice;     /* [op] its first leaf slice */
-  tf_slice *stream;  /* [op] a streamed op's output at the scope that streams it; node -1: none */
-  struct tf_online
-      *online;          /* what streaming makes of the ops (online.h); NULL: nothing is streamed */
-  tf_slice *at;         /* [node] a slice without ranks: only the loops above the node */
-  bool clips;           /* some tensor is padded: borders may clip boxes */
-  bool cuts;            /* some intermediate is padded: borders may clip ranges */
-  struct tf_ends *lost; /* [op * TF_MAX_RANK + output rank] cut off a range at most
-                           (out_of_bounds.h); NULL unless cuts */
-  bool unlike; /* some op makes what several ops read, or one twice, by unlike indices (comps.c) */
-  int64_t reach;              /* sum of all paddings: how far from a border settings may differ */
-  bool irregular;             /* needs the exact walk for any trip counts */
+  /* inputs and outputs that live in inner memories, one for each m-tile of that memory: what is
+   * touched below; nothing moves, but it is held throughout */
+  int n_at_home;
+  tf_slice *at_home;
+  uint64_t *base;   /* [op * wl->n_dims + dim] tf_base_mask, if some tensor lives there */
+  int *op_slice;    /* [op] its first leaf slice */
+  tf_slice *stream; /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  struct tf_online *online; /* the ops under streaming (online.h); NULL: nothing is streamed */
+  tf_slice *node_slice;     /* [node] a slice without ranks: only the loops above the node */
+  bool clips;               /* some tensor is padded: borders may clip boxes */
+  bool cuts;                /* some intermediate is padded: borders may clip ranges */
+  struct tf_ends *lost;     /* [op * TF_MAX_RANK + output rank] most elements cut off a range
+                               (out_of_bounds.h); NULL unless cuts */
+  bool unlike;              /* several reads of one op's output have different indices (comps.c) */
+  int64_t reach;  /* sum of all paddings: within this distance of a border settings may differ */
+  bool irregular; /* needs the exact walk for any trip counts */
   struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */
-  tf_sparse *sparse;          /* what zeros save; NULL: nothing */
-  struct tf_range_memo *memo; /* memo for ranges (range_memo.h); NULL: not needed */
+  tf_sparse *sparse;          /* savings by zeros; NULL: none */
+  struct tf_range_memo *memo; /* cached ranges (range_memo.h); NULL: not needed */
 } tf_plan;
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
@@ -169,11 +176,10 @@ int64_t tf_whole_words(const tf_tensor *t);
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
 /* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */
 bool tf_plan_selects(const tf_plan *p, int z, int l);
-/* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of
- * z's home at once. */
+/* Whether loop l, above the home scope of z, has several runs of the scope at once in one instance
+ * of z's home. */
 bool tf_plan_brings(const tf_plan *p, int z, int l);
-/* Whether the node is a scope whose children run at once, and split the memory; one that gives it
- * to each child in turn. */
+/* Whether the node is a scope whose children run at once, and split the memory. */
 static inline bool tf_plan_at_once(const tf_node *n) {
   return n->kind == TF_SCOPE && tf_scope_at(n->scope)->at_once;
 }

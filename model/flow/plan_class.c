@@ -1,5 +1,5 @@
-/* Enumerates the ways in which control reaches an m-tile, and finds out which entry left what its
- * memory holds then. */
+/* Enumerates the ways in which control reaches an m-tile, and finds which entry left what its
+ * memory then holds. */
 #include "model/flow/plan_class.h"
 
 #include "model/input/dims.h"
@@ -25,8 +25,8 @@ static int last_seen(const tf_plan *p, const tf_slice *s, int from, int to) {
   return -1;
 }
 
-/* Whether children [from, to) of q that do not touch z have points for certain; others that do not
- * touch z, and may have none because of what q retains, are added to *idle. */
+/* Whether some of the children [from, to) of q that do not touch z have points for certain; those
+ * that may have none because of q's retention are added to *idle. */
 static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z,
                           uint64_t *idle) {
   bool sure = false;

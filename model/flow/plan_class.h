@@ -1,5 +1,5 @@
-/* How an entry of an m-tile finds the memory: the ways in which control reaches it, and what
- * survives. */
+/* The classes of an m-tile's entries: the ways in which control reaches it, and what survives in
+ * the memory. */
 #ifndef MODEL_FLOW_PLAN_CLASS_H
 #define MODEL_FLOW_PLAN_CLASS_H
 #include "model/flow/plan.h"

@@ -1,8 +1,7 @@
-/* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the
+/* Ranges by bounds inference, top down, at one setting of the loops: an op that leads splits the
  * range that enters it, loop by loop; any other op computes what its readers below the node read.
- * The same recursion over loops instead of intervals gives the loops on which a range depends (the
- * masks); over steps of one loop, how far that moves a range.
- */
+ * The same recursion on sets of loops instead of intervals gives the loops on which a range depends
+ * (the masks); on steps of one loop, how far that loop moves a range. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -30,7 +29,7 @@ static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
   return false;
 }
 
-/* What the touch reads or writes along rank r, borders aside. */
+/* The range that the touch reads or writes along rank r, ignoring borders. */
 static tf_ival read_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &ev->plan->wl->ops[t.op];
   bool idles = ev->exact || (ev->demand && ev->plan->made_in[t.op] >= 0);
@@ -69,9 +68,9 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   return v;
 }
 
-/* Whether touch t, which lies outside along rank r, adds nothing in the others: some touch of the
- * same op that does not lie outside has the same indices there. */
-static bool stands_in(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, const int64_t *dg) {
+/* Whether touch t, which is outside of the tensor along rank r, adds nothing along other ranks:
+ * some touch of the same op that is not outside has the same indices there. */
+static bool is_covered(const tf_eval *ev, const tf_slice *s, tf_touch t, int r, const int64_t *dg) {
   const tf_op *op = &ev->plan->wl->ops[t.op];
   for (int i = 0; i < s->n_touch; i++) {
     const tf_touch by = s->touch[i];
@@ -87,7 +86,7 @@ bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const 
   const tf_tensor *z = &ev->plan->wl->tensors[s->tensor];
   bool inside = false, outside = false;
   for (int i = 0; i < s->n_touch; i++)
-    if (s->touch[i].ref < 0) return false; /* the op that makes it makes all that the others read */
+    if (s->touch[i].ref < 0) return false; /* the producer makes all that the others read */
   if (s->n_touch < 2 || z->pad[r] == 0 || ev->noclip) return false;
   tf_memo_begin(ev->plan);
   for (int i = 0; i < s->n_touch; i++) {
@@ -97,7 +96,7 @@ bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const 
     else if (t.ref >= 0 &&
              index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg)
                      .len > 0)
-      outside |= !stands_in(ev, s, t, r, dg);
+      outside |= !is_covered(ev, s, t, r, dg);
   }
   return inside && outside;
 }
@@ -122,7 +121,7 @@ bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_iv
   return any;
 }
 
-/* What the consumers of o below node n ask of its output rank r. */
+/* The hull of what the consumers of o below node n read of its output rank r. */
 static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   tf_ival v = {0, 0};
@@ -135,9 +134,8 @@ static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *d
   return v;
 }
 
-/* Whether the range with which op o enters the node from which it leads moves from one run to the
- * next. */
-static bool wanders(const tf_eval *ev, int o, int d) {
+/* Whether the range with which op o enters the node from which it leads moves from run to run. */
+static bool moves_between_runs(const tf_eval *ev, int o, int d) {
   const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[p->lead[o]];
   for (uint64_t at = p->base[o * p->wl->n_dims + d] & path->temporal; at; at &= at - 1)
@@ -145,35 +143,36 @@ static bool wanders(const tf_eval *ev, int o, int d) {
   return false;
 }
 
-/* What all steps of the temporal loops further out together give to one instance: of each of their
- * steps its part, from the first to the last.  Where the range wanders, any instance may meet any
- * part. */
-static void split_ever(const tf_eval *ev, int o, int l, int64_t digit, int64_t step, tf_ival *v) {
+/* The union over all steps of the temporal loops further out for one instance: its part of each
+ * step, from the first to the last.  If the range moves, any instance may get any part. */
+static void split_over_run(const tf_eval *ev, int o, int l, int64_t digit, int64_t step,
+                           tf_ival *v) {
   const tf_ploop *loop = &ev->plan->loops[l];
   if (loop->axis == TF_TEMPORAL || ev->ever == TF_EVER_ANYWHERE || v->len <= 0 ||
-      wanders(ev, o, loop->dim))
+      moves_between_runs(ev, o, loop->dim))
     return;
   const int64_t from = digit * step, left = v->len - from;
   v->lo += from;
-  v->len = left > 0 ? tf_cut(left, ev->trip[l], step) : 0;
+  v->len = left > 0 ? tf_instance_part(left, ev->trip[l], step) : 0;
 }
 
 /* The part of op o's range v that loop l leaves at its digit. */
 static void split(const tf_eval *ev, int o, int l, const int64_t *dg, tf_ival *v) {
   const int64_t step = ev->step[o * ev->plan->n_loops + l], rest = v->len - dg[l] * step;
   if (ev->ever) {
-    split_ever(ev, o, l, dg[l], step, v);
+    split_over_run(ev, o, l, dg[l], step, v);
     return;
   }
   v->lo += dg[l] * step;
   v->len = ev->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
-/* What a chain that begins with loop l can cover of a range: less of one that reaches beyond a
- * border. */
+/* The most that a chain which begins with loop l can cover of a range: less than a range that
+ * reaches beyond a border. */
 static void cover(const tf_eval *ev, int o, int l, tf_ival *v) {
   const int64_t all = tf_sat_mul(ev->trip[l], ev->step[o * ev->plan->n_loops + l]);
-  if (ev->plan->cuts && !wanders(ev, o, ev->plan->loops[l].dim) && v->len > all) v->len = all;
+  if (ev->plan->cuts && !moves_between_runs(ev, o, ev->plan->loops[l].dim) && v->len > all)
+    v->len = all;
 }
 
 /* Range of op o (which leads at node n) after the loops of n's path. */
@@ -206,7 +205,7 @@ static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t
   return (tf_ival){0, p->wl->dims[d].extent};
 }
 
-/* The entry of a range that may be kept; NULL: it may not, or there is no room. */
+/* The cache entry of a range; NULL: it may not be cached, or there is no room. */
 static tf_range_kept *kept_at(const tf_eval *ev, int o, int d, int n) {
   const tf_plan *p = ev->plan;
   tf_range_keep *keep = ev->keep;
@@ -270,7 +269,7 @@ tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
   return tf_split_range(ev, ev->plan->loops[l].op, l, dg);
 }
 
-int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg) {
+int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
   int64_t step = tf_step(ev, l), n = (tf_loop_range(ev, l, dg).len + step - 1) / step;
   return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
 }
@@ -280,7 +279,7 @@ void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   memset(dg, 0, (size_t)ev->plan->n_loops * sizeof *dg);
   for (int k = 0; k < path->n; k++)
     if (ev->plan->loops[path->loops[k]].op >= 0)
-      dg[path->loops[k]] = tf_turns(ev, path->loops[k], dg) - 1;
+      dg[path->loops[k]] = tf_nonempty_steps(ev, path->loops[k], dg) - 1;
 }
 
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
@@ -297,7 +296,7 @@ int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, 
   return rest / tf_step(ev, l);
 }
 
-int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
+int64_t tf_instance_part(int64_t len, int64_t trip, int64_t step) {
   if (trip <= 1 || len <= 0) return len;
   int64_t before = (len - 1) / (trip * step) * trip *
                    step; /* full rounds over the instances, without the last one */
@@ -394,7 +393,7 @@ static tf_range_shift index_shift(const tf_plan *p, int o, const tf_index *ix, i
   return all;
 }
 
-/* Of the hull of those that `all` stands for, and of one more. */
+/* The shift of the hull of those in `all` and of one more. */
 static void add_shift(tf_range_shift *all, tf_range_shift one, bool first) {
   if (first)
     *all = one;
@@ -464,7 +463,7 @@ bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k) {
   return slice_shift(p, s, r, k).mixed;
 }
 
-/* Steps of the loops that split op o. */
+/* Fills the steps of the loops that split op o. */
 static bool op_steps(tf_eval *ev, int o) {
   const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[p->tree->op_node[o]];

@@ -1,5 +1,4 @@
-/* A direct-mapped table of answers, by depth, op and dim; a new question invalidates all answers.
- */
+/* A direct-mapped cache by depth, op and dim; a new query invalidates all results. */
 #include "model/flow/range_memo.h"
 
 enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20, MOST_KEPT = 512, MOST_PLACES = 1 << 16 };
@@ -19,15 +18,15 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
   return false;
 }
 
-/* The nodes of one question lie on one path from the root, so that each depth gets entries of its
- * own, as far as memory allows. */
+/* The nodes of one query are on one path from the root, so each depth gets entries of its own, as
+ * far as memory allows. */
 static bool allocate(tf_arena *a, tf_plan *p) {
   int deep = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
     deep = p->depth[n] > deep ? p->depth[n] : deep;
   p->memo = TF_NEW(a, tf_range_memo);
   if (!p->memo) return false;
-  p->memo->question = 1;
+  p->memo->query = 1;
   p->memo->deep = deep + 1;
   p->memo->since = TF_ARRAY(a, uint64_t, (size_t)deep + 1);
   const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
@@ -38,9 +37,9 @@ static bool allocate(tf_arena *a, tf_plan *p) {
 
 /* The range of a dim at a node depends on the loops of nodes above it. */
 static void renew(tf_range_memo *m, int depth) {
-  m->question++;
+  m->query++;
   for (int k = depth; k < m->deep; k++)
-    m->since[k] = m->question;
+    m->since[k] = m->query;
 }
 
 void tf_memo_hold(const tf_plan *p) {
@@ -52,20 +51,20 @@ void tf_memo_hold(const tf_plan *p) {
 void tf_memo_release(const tf_plan *p) {
   if (!p->memo) return;
   p->memo->held = false;
-  p->memo->left = p->memo->question;
+  p->memo->left = p->memo->query;
 }
 
 void tf_memo_resume(const tf_plan *p) {
   if (!p->memo) return;
-  if (p->memo->left != p->memo->question) renew(p->memo, 0);
+  if (p->memo->left != p->memo->query) renew(p->memo, 0);
   p->memo->held = true;
 }
 
 void tf_memo_step(const tf_plan *p, int node) {
   if (!p->memo) return;
-  const bool alone = p->memo->left == p->memo->question;
+  const bool alone = p->memo->left == p->memo->query;
   renew(p->memo, p->depth[node]);
-  if (alone) p->memo->left = p->memo->question;
+  if (alone) p->memo->left = p->memo->query;
 }
 
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
@@ -81,8 +80,8 @@ tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
                ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
-  const uint64_t since = p->memo->held ? p->memo->since[p->depth[node]] : p->memo->question;
-  *known = f->question >= since && f->op_dim == (int)op_dim && f->node == node;
+  const uint64_t since = p->memo->held ? p->memo->since[p->depth[node]] : p->memo->query;
+  *known = f->query >= since && f->op_dim == (int)op_dim && f->node == node;
   return f;
 }
 

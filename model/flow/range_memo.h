@@ -1,19 +1,19 @@
-/* A memo of the ranges of ops' dims at nodes, within one question.  Where ops read several earlier
- * ones, the number of paths from an op to the outputs grows exponentially, and without the memo
- * each would be followed. */
+/* A cache of the ranges of ops' dims at nodes, within one query.  If ops read several earlier ones,
+ * the number of paths from an op to the outputs grows exponentially, and without the cache each
+ * path would be followed. */
 #ifndef MODEL_FLOW_RANGE_MEMO_H
 #define MODEL_FLOW_RANGE_MEMO_H
 #include "model/flow/range.h"
 
-/* How far a step of a loop moves a range, in such steps; mixed: reads of which it is the hull are
- * moved unlike, or too far. */
+/* How far a step of a loop moves a range, in such steps; mixed: reads of which it is the hull move
+ * differently, or too far. */
 typedef struct {
   int64_t by;
   bool mixed;
 } tf_range_shift;
 
 typedef struct {
-  uint64_t question; /* the question in which it was found */
+  uint64_t query; /* the query in which it was found */
   int op_dim, node;
   union {
     tf_ival range;
@@ -24,47 +24,47 @@ typedef struct {
 } tf_range_found;
 
 typedef struct tf_range_memo {
-  uint64_t question, left; /* left: the question at which answers were last held */
-  uint64_t *since; /* [deep] while held: the question from which on answers at nodes of that depth
-                      are valid */
+  uint64_t query, left; /* left: the query at which results were last held */
+  uint64_t *
+      since; /* [deep] while held: the query since which results at nodes of that depth are valid */
   int deep;
   bool held;
-  int64_t walked; /* answers computed, for tests */
+  int64_t walked; /* results computed, for tests */
   size_t n;
   tf_range_found *found; /* [n] */
 } tf_range_memo;
 
-/* Creates the plan's memo; none (NULL in the plan) where there are so few paths that following them
+/* Creates the plan's cache; none (NULL in the plan) if there are so few paths that following them
  * is faster.  False: out of memory. */
 bool tf_range_memo_new(tf_arena *a, tf_plan *p);
-/* The same for who asks with tf_eval.exact: each range then asks of all dims of the op whether it
- * has work, so that already short chains of ops have many ways. */
+/* The same for callers with tf_eval.exact: each range then needs all dims of the op to know whether
+ * it has work, so that even short chains of ops have many paths. */
 bool tf_range_memo_exact(tf_arena *a, tf_plan *p);
 
-/* Begins a new question: all answers are invalid, unless they are held. */
+/* Begins a new query: all results are invalid, unless they are held. */
 static inline void tf_memo_begin(const tf_plan *p) {
-  if (p->memo && !p->memo->held) p->memo->question++;
+  if (p->memo && !p->memo->held) p->memo->query++;
 }
 
-/* For who walks the loops and asks for ranges alone: from now on answers are valid until a loop
- * that they depend on steps, which tf_memo_step must be told: a loop of that node. */
+/* For callers that walk the loops and query ranges only: from now on results are valid until a loop
+ * on which they depend steps.  tf_memo_step must be called then with the loop's node. */
 void tf_memo_hold(const tf_plan *p);
 void tf_memo_step(const tf_plan *p, int node);
-/* Holds again what was held before tf_memo_release, unless something has been asked between. */
+/* Holds again what was held before tf_memo_release, unless there was a query between. */
 void tf_memo_resume(const tf_plan *p);
-/* From now on each question begins anew. */
+/* From now on each query begins anew. */
 void tf_memo_release(const tf_plan *p);
 
-/* Ranges that hold from one question to the next, for as long as the loops on which they depend
- * stand where they did: sums step the loops further in, and most ranges stay.  For questions about
- * what loops leave now, without retention and without a memo; a new one (tf_keep_forget) for each
- * evaluation, as they depend on its trip counts. */
+/* Ranges that stay valid from one query to the next, as long as the loops on which they depend keep
+ * their settings: sums step the inner loops, and most ranges stay.  Only for queries of current
+ * settings, without retention and without a memo; to be reset (tf_keep_forget) for each evaluation,
+ * as ranges depend on its trip counts. */
 enum { TF_KEEP_LOOPS = 6 };
 typedef struct {
   uint64_t since; /* the evaluation in which it was found; 0: never */
   tf_ival range;
   int64_t digit[TF_KEEP_LOOPS];
-  int loop[TF_KEEP_LOOPS], n; /* on which it depends; n < 0: on too many */
+  int loop[TF_KEEP_LOOPS], n; /* loops on which it depends; n < 0: too many */
   bool noclip, whole;         /* the options then */
 } tf_range_kept;
 
@@ -81,11 +81,11 @@ static inline void tf_keep_forget(const tf_eval *ev) {
   if (ev->keep) ev->keep->now++;
 }
 
-/* The entry for an answer; *known: whether it is valid.  Only with a memo. */
+/* The entry for a result; *known: whether it is valid.  Only with a memo. */
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);
-/* Marks the entry as valid; the caller has written the answer. */
+/* Marks the entry as valid; the caller has written the result. */
 static inline void tf_memo_store(const tf_plan *p, tf_range_found *f, int op, int dim, int node) {
-  f->question = p->memo->question, f->op_dim = op * p->wl->n_dims + dim, f->node = node;
+  f->query = p->memo->query, f->op_dim = op * p->wl->n_dims + dim, f->node = node;
   p->memo->walked++;
 }
 #endif

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-enum {
-  TF_RETAIN_BACK = 64
-}; /* how many earlier runs are searched for the last one that computed something */
+enum { TF_RETAIN_BACK = 64 }; /* most earlier runs searched for the last that computed something */
 
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made) {
   int open = -1, n_open = 0;
@@ -28,7 +26,7 @@ void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *hel
 }
 
 /* The innermost loop that is not at its start; -1: none. */
-static int stepped(tf_eval *ev, const tf_retain *h, const tf_spot *at) {
+static int stepped(tf_eval *ev, const tf_retain *h, const tf_retain_setting *at) {
   const tf_path *path = &ev->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
     if (!(path->temporal >> k & 1)) continue;
@@ -38,13 +36,14 @@ static int stepped(tf_eval *ev, const tf_retain *h, const tf_spot *at) {
   return -1;
 }
 
-void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_spot *at, int64_t *dg) {
+void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_retain_setting *at,
+                     int64_t *dg) {
   const tf_path *path = &ev->plan->path[h->scope];
   for (uint64_t left = path->temporal; left; left &= left - 1)
     dg[path->loops[__builtin_ctzll(left)]] = at->digit[__builtin_ctzll(left)];
 }
 
-int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_spot *at) {
+int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_retain_setting *at) {
   const tf_path *path = &ev->plan->path[h->scope];
   int k = stepped(ev, h, at);
   if (k < 0) return -1;
@@ -58,7 +57,7 @@ int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_spot *at) 
   return k;
 }
 
-void tf_retain_skip(const tf_eval *ev, const tf_retain *h, tf_spot *at) {
+void tf_retain_skip(const tf_eval *ev, const tf_retain *h, tf_retain_setting *at) {
   const tf_path *path = &ev->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
     if (!(path->temporal >> k & 1)) continue;
@@ -86,8 +85,8 @@ static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf
   return any;
 }
 
-static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
-                          tf_made *out);
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg,
+                          const tf_retain_setting *at, tf_made *out);
 
 /* Whether an op below `node` has work; dg: settings of the loops above. */
 static bool has_work(const tf_eval *ev, int node, const int64_t *dg) {
@@ -120,9 +119,9 @@ bool tf_retain_drops(const tf_eval *ev, const tf_retain *h, int64_t *dg) {
 }
 
 /* The part of op i's output that the home holds when the run at `at` begins; false: none. */
-static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at,
+static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_retain_setting *at,
                   tf_ival *held) {
-  tf_spot then = *at;
+  tf_retain_setting then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
     int k = tf_retain_before(ev, h, dg, &then);
@@ -137,8 +136,8 @@ static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_
 }
 
 /* What the first n of h->ops compute at `at`; remains applied. */
-static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
-                          tf_made *out) {
+static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg,
+                          const tf_retain_setting *at, tf_made *out) {
   tf_ival need[TF_MAX_RANK], held[TF_MAX_RANK];
   for (int i = 0; i < n; i++) {
     tf_retain_force(ev, h, NULL);
@@ -155,7 +154,8 @@ static void compute_first(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, c
     ev->made[h->ops[j]] = out->box[j];
 }
 
-void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out) {
+void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_retain_setting *at,
+                    tf_made *out) {
   compute_first(ev, h, h->n_ops, dg, at, out);
   tf_retain_stand(ev, h, at, dg);
 }
@@ -163,7 +163,7 @@ void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot 
 void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits,
                   tf_made *out) {
   const tf_path *path = &ev->plan->path[h->scope];
-  tf_spot at = {.digit = {0}};
+  tf_retain_setting at = {.digit = {0}};
   if (digits != w->cur) memcpy(w->cur, digits, (size_t)ev->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
     at.digit[k] = digits[path->loops[k]];

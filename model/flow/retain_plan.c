@@ -1,4 +1,4 @@
-/* Which scopes retain, and which ops' ranges depend on what they compute. */
+/* Finds which scopes retain, and which ops' ranges depend on what they compute. */
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 
@@ -68,7 +68,7 @@ static bool nested(const tf_plan *p) {
   return false;
 }
 
-/* Whether an op whose range depends on what is computed writes to what lives further out. */
+/* Whether an op whose range depends on what is computed writes a tensor that lives further out. */
 static bool escapes(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     int home = p->home_scope[p->wl->ops[o].out];
@@ -81,9 +81,9 @@ static bool escapes(const tf_plan *p) {
 }
 
 /* Whether an op that is computed in full is read by one whose range depends on what a retaining
- * scope computes, and by one whose range does not: the first may have no points where the second
+ * scope computes, and by one whose range does not: the first may have no points while the second
  * has. */
-static bool half_idle(const tf_plan *p) {
+static bool idle_for_one_reader(const tf_plan *p) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
     bool follows = false, free = false;
@@ -96,7 +96,7 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
-/* ---- ops that have nothing to compute, and what they would read ----------------------------- */
+/* ---- ops without points, and what they would read ------------------------------------------- */
 
 /* Ranks of a read whose index has a dim that is empty when the op has no points. */
 static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_below at) {
@@ -113,8 +113,8 @@ static uint64_t empty_along(const tf_plan *p, const uint64_t *empty, tf_read_bel
 static uint64_t all_ranks(const tf_tensor *z) { return (UINT64_C(1) << z->rank) - 1; }
 
 /* Ranks of op o's output whose ranges are empty whenever o has no points because a retaining scope
- * holds them; `empty` has those of its readers.  All of a retained op; of another, those along
- * which each read of it is empty. */
+ * holds them; `empty` has those of its readers.  For a retained op all ranks; for another, those
+ * along which each read of it is empty. */
 static uint64_t empty_ranks(const tf_plan *p, const uint64_t *empty, int o) {
   const int z = p->wl->ops[o].out;
   uint64_t ranks = p->made_in[o] >= 0 ? all_ranks(&p->wl->tensors[z]) : 0;
@@ -124,7 +124,7 @@ static uint64_t empty_ranks(const tf_plan *p, const uint64_t *empty, int o) {
   return ranks;
 }
 
-/* Whether tensor z is read by another op than `at`'s, too, in one m-tile below the scope that
+/* Whether tensor z is also read by another op than `at`'s, in one m-tile below the scope that
  * decides whether the latter has points. */
 static bool shares_tile(const tf_plan *p, tf_read_below at, int z) {
   const int scope = p->retains[p->made_in[at.op]].scope;
@@ -136,10 +136,10 @@ static bool shares_tile(const tf_plan *p, tf_read_below at, int z) {
   return false;
 }
 
-/* Whether an op without points seems to read something, as sums ask rank by rank: an index without
- * a dim of the op's output is never empty.  Then what only it reads would be made for it, or the
- * box of what others read would grow. */
-static bool reads_idly(const tf_plan *p, const uint64_t *empty) {
+/* Whether, rank by rank, an op without points seems to read something: an index without a dim of
+ * the op's output is never empty.  Then the sums would count what only it reads, or a larger box of
+ * what others read. */
+static bool may_read_without_points(const tf_plan *p, const uint64_t *empty) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_tensor *t = &p->wl->tensors[z];
     const bool follows = t->producer >= 0 && p->made_in[t->producer] >= 0 && !p->retained[z];
@@ -156,18 +156,18 @@ static bool reads_idly(const tf_plan *p, const uint64_t *empty) {
 }
 
 /* The same, or out of memory. */
-static bool idle_reads(tf_arena *a, const tf_plan *p) {
+static bool check_idle_reads(tf_arena *a, const tf_plan *p) {
   uint64_t *empty = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
   if (!empty) return true;
   for (int i = p->wl->n_ops - 1; i >= 0; i--)
     empty[p->wl->topo[i]] = empty_ranks(p, empty, p->wl->topo[i]);
-  return reads_idly(p, empty);
+  return may_read_without_points(p, empty);
 }
 
 /* Whether a Seq below a retaining scope has a child in which all ranges depend on what is computed:
- * in a run that has nothing left to compute, the child is not entered, and the Seq does not pass to
+ * a run that has nothing left to compute does not enter the child, and the Seq does not pass to
  * it. */
-static bool passes_over(const tf_plan *p) {
+static bool may_skip_child(const tf_plan *p) {
   const tf_tree *t = p->tree;
   for (int n = 1; n < t->n_nodes; n++) {
     const tf_node *up = &t->nodes[t->nodes[n].parent];
@@ -203,8 +203,8 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  p->irregular |= p->n_retains &&
-                  (nested(p) || escapes(p) || half_idle(p) || passes_over(p) || idle_reads(a, p));
+  p->irregular |= p->n_retains && (nested(p) || escapes(p) || idle_for_one_reader(p) ||
+                                   may_skip_child(p) || check_idle_reads(a, p));
   for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] =

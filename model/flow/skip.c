@@ -7,24 +7,24 @@
 
 /* ---- facts of the tree ---------------------------------------------------------------------- */
 
-/* Whether op o's output is not needed in a step of node n that the mask leaves nothing of: because
- * of the mask itself, or because all its readers are below n and void, too. */
-static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
+/* Whether op o's output is not needed in a step of node n of which the mask leaves nothing: by the
+ * mask itself, or because all its readers are below n and not needed, either. */
+static bool not_needed_below(const tf_plan *p, const tf_mask *m, int o, int n) {
   if (m->fully_masked[o]) return true;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   bool all = z->n_consumers > 0;
   for (int c = 0; c < z->n_consumers && all; c++)
     all = tf_plan_above(p, n, p->tree->op_node[z->consumers[c]]) &&
-          void_below(p, m, z->consumers[c], n);
+          not_needed_below(p, m, z->consumers[c], n);
   return all;
 }
 
-/* What applies to node n. */
+/* The facts of node n. */
 static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   tf_skip s = {.may = true, .at = n, .op = -1};
   for (int o = 0; o < p->wl->n_ops && s.may; o++) {
     if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
-    s.may = void_below(p, m, o, n);
+    s.may = not_needed_below(p, m, o, n);
     if (!s.may || !m->fully_masked[o]) continue;
     const uint64_t l = tf_dim_mask(p, o, m->l, n), q = tf_dim_mask(p, o, m->q, n);
     if (s.op >= 0) s.mixed |= (l ^ s.l) | (q ^ s.q);
@@ -34,8 +34,8 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   return s;
 }
 
-/* The part of the dim that op o computes in the whole run.  False: its readers ask for unlike
- * parts, or at other points than their own, moved along. */
+/* The part of the dim that op o computes in the whole run.  False: its readers need different
+ * parts, or read at shifted points. */
 static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
   const int rank = tf_out_rank(&wl->ops[o], dim);
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
@@ -59,7 +59,7 @@ static bool asked_of(const tf_workload *wl, int o, int dim, tf_ival *part) {
   return alike;
 }
 
-/* Whether all ops of the mask compute one part of its dims; fills it. */
+/* Whether all ops of the mask compute the same part of its dims; fills it. */
 static bool alike_parts(const tf_workload *wl, tf_skips *k) {
   bool any = false, alike = true;
   for (int o = 0; o < wl->n_ops && alike; o++) {
@@ -79,14 +79,14 @@ static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
          (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
 }
 
-/* Whether a box of all l's or of all q's, but for those dims that are split, may lie outside of the
- * band. */
+/* Whether a box with all values of l, or of q, except for those dims that are split, may be outside
+ * of the band. */
 static bool leaves_any(const tf_skips *k, bool l, bool q) {
   return (l && q) || (l && !k->l_meets) || (q && !k->q_meets);
 }
 
-/* Whether some node may be skipped: loops on both dims are above it, on one of which the mask
- * leaves nothing of some setting, or it leaves nothing at all. */
+/* Whether some node may be skipped: loops on both dims are above it, and for some setting of one of
+ * them the mask leaves nothing; or it leaves nothing at all. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (k->node[n].may && (k->none || leaves_any(k, k->node[n].l, k->node[n].q))) return true;
@@ -141,14 +141,14 @@ static line line_of(const tf_eval *ev, int n, bool is_l) {
 }
 
 /* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the
- * others any. */
+ * others at any. */
 typedef struct {
   uint64_t stand;
   int start;
   const int64_t *dg;
 } setting;
 
-/* What loop l, which may be at any setting of `trip`, leaves of a box (skip.h). */
+/* The range that loop l, at any setting of `trip`, leaves of a box (skip.h). */
 static void free_loop(tf_skip_box *b, int64_t trip, int64_t step) {
   b->spread = tf_sat_add(b->spread, tf_sat_mul(trip - 1, step));
   b->first.len = b->first.len < step ? b->first.len : step;
@@ -160,7 +160,7 @@ static void stand_loop(tf_skip_box *b, int64_t at, int64_t step) {
   b->first.len = left < step ? left : step;
 }
 
-/* Ends the box where the last instance would end, but not further out than what it is a step of. */
+/* Ends the box where the last instance would end, but not beyond the box of the enclosing step. */
 static void end_box(tf_skip_box *b) {
   const int64_t end = tf_sat_add(b->first.lo + b->first.len, b->spread);
   b->end = b->first.len > 0 && b->end < end ? b->end : end;
@@ -170,10 +170,10 @@ static tf_ival all_of(const tf_skip_box *b) {
   return (tf_ival){b->first.lo, b->first.len > 0 ? b->end - b->first.lo : 0};
 }
 
-/* Of the loop `start`: how many settings are not empty, and where the boxes of all of them end at
+/* For the loop `start`: how many settings are not empty, and where the boxes of all of them end at
  * the latest. */
 typedef struct {
-  int64_t turns, end;
+  int64_t takes_steps, end;
 } starting;
 
 /* The dim's box.  From loop `start` on it ends as if nothing further out cut it, so that it moves
@@ -219,7 +219,7 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step),
                up(o_last + least - at.lo, step), down(o.lo + most - at_last, step)};
   v.first = v.first > 0 ? v.first : 0;
-  v.last = v.last < s.turns - 1 ? v.last : s.turns - 1;
+  v.last = v.last < s.takes_steps - 1 ? v.last : s.takes_steps - 1;
   if (o.len <= 0 || at.len <= 0 || s.end - 1 < o.lo + least) v.last = -1;
   v.inner_first = v.inner_first > v.first ? v.inner_first : v.first;
   v.inner_last = v.inner_last < v.last ? v.inner_last : v.last;
@@ -234,7 +234,7 @@ tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
 
 static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 
-/* What the readers of op o's output below node n ask of its rank r. */
+/* The hull of what the readers of op o's output below node n read of its rank r. */
 static tf_skip_box asked_below(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   tf_skip_box all = {{0, 0}, 0, 0};
@@ -250,8 +250,8 @@ static tf_skip_box asked_below(const tf_eval *ev, int o, int r, int n, const int
   return all;
 }
 
-/* Of dim d, which is one of the mask's or as such a one moved along, what op o computes in node n's
- * step, with spatial loops at 0. */
+/* The range of dim d, which is one of the mask's or a shifted copy of it, that op o computes in
+ * node n's step, with spatial loops at 0. */
 static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const int up = p->tree->nodes[p->lead[o]].parent;
@@ -273,7 +273,7 @@ static tf_skip_box box_of(const tf_eval *ev, int o, int d, int n, const int64_t 
   return v;
 }
 
-/* The ranges of the mask's dims in node n's step, over all its instances; empty where no op has
+/* The ranges of the mask's dims in node n's step, over all its instances; empty if no op has
  * points.  False: they end before the last instance would. */
 static bool hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *q) {
   const tf_plan *p = ev->plan;
@@ -305,7 +305,7 @@ static bool hull_of(const tf_eval *ev, int n, int64_t *dg, tf_ival *l, tf_ival *
   return !cut;
 }
 
-/* Whether node n's step, which may be skipped, is. */
+/* Whether node n's step, which may be skipped, is skipped. */
 static bool lies_out(const tf_eval *ev, int n, int64_t *dg) {
   tf_ival l, q;
   hull_of(ev, n, dg, &l, &q);
@@ -320,9 +320,9 @@ bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t
   return l.len > 0 && q.len > 0;
 }
 
-enum { MOST_KEPT = 1 << 22, UNKNOWN = -1 }; /* answers of a node that are kept */
+enum { MOST_KEPT = 1 << 22, UNKNOWN = -1 }; /* most cached results of a node */
 
-/* Settings of the loops on which it depends whether node n is skipped. */
+/* The number of settings of the loops that decide whether node n is skipped. */
 static int64_t n_settings(const tf_eval *ev, int n) {
   int64_t all = 1;
   for (uint64_t rest = tf_skip_loops(ev->plan, n); rest && all <= MOST_KEPT; rest &= rest - 1)
@@ -336,7 +336,7 @@ void tf_skip_memo_new(tf_arena *a, tf_eval *ev) {
   signed char **memo = p->skips ? TF_ARRAY(a, signed char *, (size_t)p->tree->n_nodes) : NULL;
   for (int n = 0; memo && n < p->tree->n_nodes; n++) {
     const tf_skip *s = &p->skips->node[n];
-    /* the ops that have points at a setting make no difference where all of them have one range */
+    /* which ops have points at a setting makes no difference if all of them have one range */
     const bool known = s->may && s->at == n && !s->mixed && !p->n_retains;
     const int64_t all = known ? n_settings(ev, n) : INT64_MAX;
     memo[n] = all <= MOST_KEPT ? TF_ARRAY(a, signed char, (size_t)all) : NULL;
@@ -417,10 +417,10 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, 
   return first;
 }
 
-/* ---- what only the walk can tell ------------------------------------------------------------ */
+/* ---- what only the walk can count ----------------------------------------------------------- */
 
-/* The box of node n's first step along one of the mask's dims; *any: the loops leave a remainder.
- */
+/* The box of node n's first step along one of the mask's dims; *any: the loops leave a
+ * remainder. */
 static tf_ival first_box(const line *d, const int64_t *zero, bool *any) {
   int64_t len = d->part.len;
   starting s;
@@ -434,37 +434,37 @@ static tf_ival first_box(const line *d, const int64_t *zero, bool *any) {
   return range_of(d, (setting){~UINT64_C(0), -1, zero}, &s);
 }
 
-static bool turns(const tf_eval *ev, int n, uint64_t loops) {
+static bool takes_steps(const tf_eval *ev, int n, uint64_t loops) {
   for (; loops; loops &= loops - 1)
     if (ev->trip[ev->plan->path[n].loops[__builtin_ctzll(loops)]] > 1) return true;
   return false;
 }
 
-/* Whether steps of node n may be skipped, and others not: of what instances share among them a step
- * has all. */
-static bool turns_out(const tf_eval *ev, int n) {
+/* Whether some steps of node n may be skipped and others not: a step has all of what instances
+ * share. */
+static bool may_alternate(const tf_eval *ev, int n) {
   const tf_skip *s = &ev->plan->skips->node[n];
   const uint64_t steps = temporal(ev->plan, n);
-  return leaves_any(ev->plan->skips, turns(ev, n, s->l & steps), turns(ev, n, s->q & steps));
+  return leaves_any(ev->plan->skips, takes_steps(ev, n, s->l & steps),
+                    takes_steps(ev, n, s->q & steps));
 }
 
-/* Whether node n may be skipped in a step in which its parent is not, although both have the same
- * box. */
+/* Whether node n may be skipped in a step in which its parent, with the same box, is not. */
 static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const int up = p->tree->nodes[n].parent;
   if (up < 0 || (p->skips->node[up].may && p->skips->node[up].at == up)) return false;
-  return turns_out(ev, n);
+  return may_alternate(ev, n);
 }
 
-/* Whether the loops of node n split the boxes of the ops below it unlike, so that there is no one
- * box of which the sums could say where the band leaves it. */
-static bool unlike_below(const tf_eval *ev, int n) {
-  return turns(ev, n, ev->plan->skips->node[n].mixed) && turns_out(ev, n);
+/* Whether the loops of node n split the boxes of the ops below it differently, so that there is no
+ * single box for which the sums could find where it leaves the band. */
+static bool differ_below(const tf_eval *ev, int n) {
+  return takes_steps(ev, n, ev->plan->skips->node[n].mixed) && may_alternate(ev, n);
 }
 
-/* Where steps of a dim are whole: all of it up to the remainder that its outermost loop leaves;
- * with remainders further in too, the first step's box. */
+/* The range in which steps of a dim are whole: all of it up to the remainder of its outermost loop;
+ * with remainders further in, too, the first step's box. */
 static tf_ival whole_steps(const line *d, tf_ival first) {
   tf_ival all = d->part;
   int64_t outer = -1;
@@ -479,25 +479,25 @@ static tf_ival whole_steps(const line *d, tf_ival first) {
   return all;
 }
 
-/* Whether what spatial loop l, at position k, splits is of one length at all steps that the mask's
- * loops of node n make. */
-static bool splits_alike(const tf_eval *ev, int n, int l, int k) {
+/* Whether the range that spatial loop l, at position k, splits has one length at all steps of the
+ * mask's loops above node n. */
+static bool splits_equally(const tf_eval *ev, int n, int l, int k) {
   const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   uint64_t of = 0;
   for (int i = 0; i < pl->n_leader; i++)
     of |= tf_dim_mask(p, pl->leaders[i], pl->dim, p->tree->op_node[pl->leaders[i]]);
-  return !turns(ev, n, of & tf_skip_loops(p, n) & ((UINT64_C(1) << k) - 1));
+  return !takes_steps(ev, n, of & tf_skip_loops(p, n) & ((UINT64_C(1) << k) - 1));
 }
 
 /* Whether all spatial loops above ops below node n do: then an instance has points at every step or
  * at none. */
-static bool instances_alike(const tf_eval *ev, int n) {
+static bool instances_equal(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   for (int x = n; x < p->tree->nodes[n].end; x++)
     for (uint64_t left = tf_path_spatial(p, x); left; left &= left - 1) {
       const int k = __builtin_ctzll(left), l = p->path[x].loops[k];
-      if (ev->trip[l] > 1 && !splits_alike(ev, n, l, k)) return false;
+      if (ev->trip[l] > 1 && !splits_equally(ev, n, l, k)) return false;
     }
   return true;
 }
@@ -510,11 +510,11 @@ bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
     const line l = line_of(ev, n, true), q = line_of(ev, n, false);
     bool any_l, any_q;
     const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);
-    if (unlike_below(ev, n) || differs_from_parent(ev, n)) return true;
+    if (differ_below(ev, n) || differs_from_parent(ev, n)) return true;
     if (!(any_l || any_q) || !outside_band(&p->skips->mask, keys, rows)) continue;
-    /* of a step that is not skipped everything must be as long as of the first */
+    /* in a step that is not skipped, everything must be as long as in the first */
     if (outside_band(&p->skips->mask, whole_steps(&l, keys), whole_steps(&q, rows)) ||
-        !instances_alike(ev, n))
+        !instances_equal(ev, n))
       return true;
   }
   return false;

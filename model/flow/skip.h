@@ -1,18 +1,18 @@
 /* Steps that a mask skips (model/input/masked.h).  A step of a Tile or scope is skipped, in all its
- * instances at once, if no op below it produces anything that is needed there: all these ops follow
- * from the mask, and the box around the points of all instances lies outside of the band.  Leaves
- * are skipped with their parent.
+ * instances at once, if no op below it produces anything that is needed there: all these ops depend
+ * on the mask, and the box around the points of all instances is outside of the band. Leaves are
+ * skipped with their parent.
  *
  * A band is convex, and a step moves a box in one direction.  So, with the loops outside it fixed,
  * the settings of a loop that are not skipped are contiguous: the previous step is one setting
- * back, as without a mask; only where a loop starts and ends is different. */
+ * back, as without a mask; only the start and the end of a loop differ. */
 #ifndef MODEL_FLOW_SKIP_H
 #define MODEL_FLOW_SKIP_H
 #include "model/flow/range.h"
 #include "model/input/masked.h"
 
-/* Of a node.  One that is not skipped on its own, like a leaf, has the facts of the node above it.
- */
+/* The facts of a node.  One that is not skipped on its own, like a leaf, has the facts of the node
+ * above it. */
 typedef struct {
   bool may; /* it may be skipped */
   int at;   /* the node on which it depends: itself, or an ancestor */
@@ -26,13 +26,13 @@ typedef struct tf_skips {
   tf_mask mask;
   tf_skip *node;          /* [n_nodes] */
   tf_ival part_l, part_q; /* what all ops of the mask compute of its dims in the whole run */
-  bool none;              /* nothing of that lies in the band */
+  bool none;              /* no part of that is in the band */
   bool l_meets, q_meets;  /* every such l has a q in the band; every q has an l */
 } tf_skips;
 
-/* Of one of the mask's dims what a step has: in the first instance, and, as far as spatial loops
- * spread that, up to `end`.  Each instance counts as if it took as much as the first, within what
- * the step is a step of.  So the box moves in one direction, whatever remainder spatial loops
+/* The range of one of the mask's dims in a step: in the first instance, and, as far as spatial
+ * loops spread it, up to `end`.  Each instance counts as if it had as much as the first, within the
+ * box of the enclosing step.  So the box moves in one direction, whatever remainder spatial loops
  * leave. */
 typedef struct {
   tf_ival first;
@@ -42,7 +42,7 @@ typedef struct {
 /* Fills p->skips; NULL where nothing is ever skipped.  False: out of memory. */
 bool tf_skips_new(tf_arena *a, tf_plan *p);
 
-/* Positions of node n's path: temporal loops on whose settings it depends whether it is skipped. */
+/* Positions on node n's path: temporal loops whose settings decide whether it is skipped. */
 uint64_t tf_skip_loops(const tf_plan *p, int n);
 /* For such a loop: the settings that are not skipped; and those of them in which the mask keeps
  * every point of every instance, so that no step inside them is skipped (none: inner_last <
@@ -63,13 +63,13 @@ bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg); /* dg is changed, and r
  * *cut: the box ends before the last instance would, so it does not move as the first does.  dg: as
  * above. */
 bool tf_skip_span(const tf_eval *ev, int n, int64_t *dg, int64_t *least, int64_t *most, bool *cut);
-/* Keeps its answers in ev->skip_memo from now on, as far as memory allows: for who asks at every
- * step, of trip counts that stay.  The arena holds them. */
+/* Caches its results in ev->skip_memo from now on, as far as memory allows: for callers that query
+ * every step while trip counts stay the same.  The arena holds them. */
 void tf_skip_memo_new(tf_arena *a, tf_eval *ev);
 /* Whether node n's step is skipped at every earlier setting of the loops in `again` (of
  * tf_skip_loops), with the others as set, or slice s is not touched there in the instance that is
  * set (NULL: any instance counts).  dg: as above. */
 bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, int64_t *dg);
-/* Whether only the walk can tell what is left out.  zero: settings of all loops, all 0. */
+/* Whether only the walk can count what is left out.  zero: settings of all loops, all 0. */
 bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero);
 #endif

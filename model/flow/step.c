@@ -4,7 +4,7 @@
 
 #include "model/input/kinds.h"
 
-/* Part i of the expression: a number (else NAN), or the same as an earlier part (else i). */
+/* Part i of the expression: a constant (else NAN), or the same as an earlier part (else i). */
 typedef struct {
   double number;
   int same;
@@ -29,7 +29,7 @@ static void fold_call(const tf_expr *e, part *all, part *at) {
   if (product && is(&all[e->arg[0]], 1)) at->same = all[e->arg[1]].same;
 }
 
-/* What is left of the parts, the root last; marks those. */
+/* Folds the parts, the root last; marks those that remain. */
 static void fold(const tf_op *op, const double *value, part *all) {
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *e = &op->expr[i];
@@ -44,7 +44,7 @@ static void fold(const tf_op *op, const double *value, part *all) {
       all[all[op->expr[i].arg[k]].same].needed = true;
 }
 
-/* Copies what is left of the expression, and the reads in it. */
+/* Copies the remaining parts of the expression, and their reads. */
 static void take_parts(const tf_op *op, const part *all, int *at, tf_op *to, tf_op_step *step) {
   for (int i = 0; i < op->n_reads; i++)
     step->read[i] = -1;

@@ -1,20 +1,19 @@
-/* What is left of an op where some of its reads count as numbers: within the steps of a stream
- * (model/flow/online.h).
- */
+/* An op after constant folding of some of its reads: within the steps of a stream
+ * (model/flow/online.h). */
 #ifndef MODEL_FLOW_STEP_H
 #define MODEL_FLOW_STEP_H
 #include "base/arena.h"
 #include "tileflow/spec.h"
 
-/* An op as its steps compute it: with numbers for reads, and with products by 1, quotients by 1 and
- * calls of numbers alone done. */
+/* An op as its steps compute it: constants for some reads; products by 1, quotients by 1 and calls
+ * of constants folded. */
 typedef struct {
-  const tf_op *op; /* the workload's own where nothing is left out; of another, the dims are the
-                      workload's */
-  int *read;       /* [reads of the workload's op] which of its reads that is; -1: left out.  NULL:
-                      nothing is left out */
-  bool hands_on;   /* it only hands a value on, so that its points are none */
-  bool number; /* that value is a number: it is not run at all, and nobody reads what it makes */
+  const tf_op
+      *op;   /* the workload's own if nothing is folded; of another, the dims are the workload's */
+  int *read; /* [reads of the workload's op] their number among its reads; -1: folded.  NULL:
+                nothing is folded */
+  bool hands_on; /* it only copies a value, and so has no points */
+  bool number;   /* that value is a constant: it is not run at all, and nothing reads its output */
 } tf_op_step;
 
 /* The op with value[i] for its i-th read, unless that is NAN.  False: memory ran out. */

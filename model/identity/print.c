@@ -14,8 +14,8 @@ static void field(FILE *out, const tf_key *k, const void *s) {
     fprintf(out, "%02x", byte[i]);
 }
 
-/* The row of the next field that `told` names, NULL at its end. */
-static const tf_key *next_told(const tf_table *t, const char **told) {
+/* The row of the next field that the identity order names, NULL at its end. */
+static const tf_key *next_listed(const tf_table *t, const char **told) {
   const size_t n = strcspn(*told, " ");
   const char *name = *told;
   *told += n + (name[n] == ' ');
@@ -26,22 +26,22 @@ static const tf_key *next_told(const tf_table *t, const char **told) {
   return NULL;
 }
 
-static bool is_told(const tf_table *t, const tf_key *k) {
+static bool is_listed(const tf_table *t, const tf_key *k) {
   const char *told = t->identity_order;
-  for (const tf_key *one = next_told(t, &told); one; one = next_told(t, &told))
+  for (const tf_key *one = next_listed(t, &told); one; one = next_listed(t, &told))
     if (one == k) return true;
   return false;
 }
 
-/* Rows that `told` does not name are silent where they are as usual: a log from before they were
- * there still holds. */
+/* Fields outside of the identity order are omitted where they have their default: so logs from
+ * versions before these fields stay valid. */
 void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
   const char *told = t->identity_order;
-  for (const tf_key *k = next_told(t, &told); k; k = next_told(t, &told))
+  for (const tf_key *k = next_listed(t, &told); k; k = next_listed(t, &told))
     field(out, k, s);
   for (size_t i = 0; i < t->n; i++) {
     const tf_key *k = &t->keys[i];
-    if (k->type != TF_FIELD_HELD && !is_told(t, k) && !tf_key_is_usual(k, s)) field(out, k, s);
+    if (k->type != TF_FIELD_HELD && !is_listed(t, k) && !tf_key_is_usual(k, s)) field(out, k, s);
   }
 }
 

@@ -6,8 +6,8 @@
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-/* What somebody has before words are taken, in the order in which they are asked; the first is the
- * instance itself. */
+/* Boxes whose words the instance need not take from further out, in the order in which they are
+ * looked up; the first is its own. */
 enum { MOST_HAD = 1 + 2 * TF_N_BESIDE };
 typedef struct {
   int rank, n;
@@ -27,7 +27,7 @@ static int64_t covered(const asked *q, const tf_ival *box, int n) {
   return sum;
 }
 
-/* Elements of the box that are in `had`, and in none that was asked before. */
+/* Elements of the box that are in `had`, and in none of the boxes before. */
 static int64_t ask(asked *q, const tf_ival *box, const tf_ival *had) {
   const int64_t before = covered(q, box, q->n);
   q->had[q->n++] = had;
@@ -36,7 +36,7 @@ static int64_t ask(asked *q, const tf_ival *box, const tf_ival *had) {
 
 /* ---- neighbours ----------------------------------------------------------------------------- */
 
-/* The index of the instance's neighbour; -1: it has none.  *round: it stands at the other end of a
+/* The index of the instance's neighbour; -1: it has none.  *round: it is at the other end of a
  * torus. */
 static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *round) {
   const tf_path *path = &e->p->path[s->node];
@@ -70,7 +70,7 @@ static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *
   return index;
 }
 
-/* What the instance that is set takes from each neighbour, and what is left. */
+/* Counts the words that the current instance takes from each neighbour, and the rest. */
 static void take(tf_walker *e, int i, int64_t index) {
   const tf_slice *s = &e->p->slices[i];
   const tf_held *own = tf_store_at(e->st, i, index);

@@ -1,4 +1,4 @@
-/* Which settings of spatial loops are alike. */
+/* Finds the settings of spatial loops that are equivalent. */
 #include "model/flow/kinds.h"
 
 #include "model/cost/exact/store.h"
@@ -22,8 +22,8 @@ static bool alone(const tf_index *ix, int d) {
   return tf_index_coef(ix, d) == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0);
 }
 
-/* Whether rank r of the tensor is indexed by the dim wherever it is touched, or nowhere, and by the
- * dim alone. */
+/* Whether rank r of the tensor, wherever it is touched, is indexed by the dim alone, or never by
+ * it. */
 static bool rank_plain(const tf_workload *wl, int z, int r, int d) {
   int with = 0, without = 0;
   for (int o = 0; o < wl->n_ops; o++) {
@@ -45,7 +45,7 @@ static bool indices_plain(const tf_workload *wl, int d) {
   return true;
 }
 
-/* How far loop l moves the ops that it splits; 0: not all alike, or none. */
+/* How far loop l moves the ops that it splits; 0: by different distances, or it splits none. */
 static int64_t step_of(const tf_eval *ev, int l) {
   const tf_ploop *pl = &ev->plan->loops[l];
   const int n = ev->plan->n_loops;
@@ -89,7 +89,8 @@ static bool add_cut(tf_kinds *k, int64_t trip, int64_t at) {
   return true;
 }
 
-/* Cuts a spatial loop that such ranges enter where whole tiles end, and after the partial one. */
+/* Cuts a spatial loop that such ranges enter into kinds: where whole tiles end, and after the
+ * partial one. */
 static bool cut_by(tf_kinds *k, const lengths *s, int64_t step, int64_t trip) {
   bool ok = true;
   for (int i = 0; i < s->n; i++)
@@ -97,7 +98,7 @@ static bool cut_by(tf_kinds *k, const lengths *s, int64_t step, int64_t trip) {
   return ok;
 }
 
-/* Whether the ranges of all ops below node n are what the loops make of the extent. */
+/* Whether the ranges of all ops below node n are what the loops leave of the extent. */
 static bool ranges_agree(const tf_eval *ev, int d, int n, int64_t len, const int64_t *zero) {
   const tf_plan *p = ev->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
@@ -108,9 +109,8 @@ static bool ranges_agree(const tf_eval *ev, int d, int n, int64_t len, const int
   return true;
 }
 
-/* Takes the lengths s past the loops of node n, cutting those that are spatial; false: the dim's
- * ranges are not tiles.
- */
+/* Updates the lengths s by the loops of node n, cutting those that are spatial; false: the dim's
+ * ranges are not tiles. */
 static bool pass_node(const struct tf_model *m, tf_kinds *all, int d, int n, lengths *s) {
   const tf_plan *p = m->plan;
   bool any = false;
@@ -138,9 +138,10 @@ static bool cut_dim(const struct tf_model *m, tf_kinds *all, int d, lengths *at)
   return true;
 }
 
-/* ---- what else tells instances apart -------------------------------------------------------- */
+/* ---- other differences between instances ---------------------------------------------------- */
 
-/* The box around what instances leave in one memory has the last of a kind at its end. */
+/* Makes the last instance a kind of its own: the box around what instances leave in one memory ends
+ * with it. */
 static bool cut_shared(const struct tf_model *m, int l, tf_kinds *k) {
   const tf_plan *p = m->plan;
   bool shares = false;
@@ -155,7 +156,7 @@ static bool below(const tf_plan *p, int l, int n) {
   return p->loops[l].node != n && tf_plan_above(p, p->loops[l].node, n);
 }
 
-/* Whether some memory passes from what stands below loop a to what stands below loop b. */
+/* Whether some memory passes from a node below loop a to one below loop b. */
 static bool pass_on(const tf_plan *p, int a, int b) {
   if (p->loops[a].axis == TF_TEMPORAL || p->loops[a].axis != p->loops[b].axis) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
@@ -167,8 +168,8 @@ static bool pass_on(const tf_plan *p, int a, int b) {
   return false;
 }
 
-/* Memories pass from child to child where these split alike, by loops of one axis and trip count:
- * these have the kinds of all. */
+/* Gives equal kinds to loops between which memories pass from child to child: loops of one axis and
+ * trip count that split in the same way. */
 static bool cut_alike(const struct tf_model *m, tf_kinds *all, int l) {
   bool ok = true;
   for (int x = 0; x < m->plan->n_loops && !all[l].each; x++) {
@@ -186,9 +187,9 @@ static bool unlike(const struct tf_model *m) {
          (m->lines && m->lines->noting);
 }
 
-/* Whether the loop fills a network whose instances hand words on, or tells such networks apart:
- * each of these instances has its place, and neighbours of its own.  What stands further in does as
- * it does without. */
+/* Whether the loop fills a network whose instances hand words on, or selects among such networks:
+ * each of these instances has its place, and neighbours of its own.  Loops further in are not
+ * affected. */
 static bool has_places(const struct tf_model *m, int l) {
   const tf_plan *p = m->plan;
   bool has = false;
@@ -197,7 +198,7 @@ static bool has_places(const struct tf_model *m, int l) {
   return has;
 }
 
-/* Until nothing is cut any more. */
+/* Repeats until nothing is cut any more. */
 static void settle(const struct tf_model *m, tf_kinds *all) {
   for (bool more = true; more;) {
     more = false;

@@ -1,4 +1,4 @@
-/* When iterations repeat, and what is counted of them without walking them. */
+/* Detects repeating iterations, and counts them without walking. */
 #include "model/cost/exact/leap.h"
 
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "model/input/dims.h"
 
 enum {
-  MIN_TRIP = 3,         /* of a loop that leaps */
-  MOST_WORDS = 1 << 21, /* kept of one loop */
-  MOST_ASKED = 100000,  /* ranges that are asked for shifts */
+  MIN_TRIP = 3,         /* of a loop whose iterations are skipped */
+  MOST_WORDS = 1 << 21, /* most words kept for one loop */
+  MOST_ASKED = 100000,  /* most ranges whose shifts are computed */
   WORDS_A_STEP = 64,    /* kept in the time of a step */
   TRIES = 6,
-  TRY_EACH = 16 /* after so many failures in a row one is tried in every 16 iterations */
+  TRY_EACH = 16 /* after so many failures in a row, only one in 16 iterations is tried */
 };
 
 /* A rank of a padded tensor that an op reads, where the loop moves it. */
@@ -23,8 +23,8 @@ typedef struct {
   int64_t shift;
 } border;
 
-/* A node that a mask skips by the loop's setting, and how far an iteration moves the distance from
- * its q to its l; alone: no loop further in has a say. */
+/* A node that a mask skips depending on the loop's setting, and how far an iteration moves the
+ * distance from its q to its l; alone: no loop further in matters. */
 typedef struct {
   int node;
   int64_t shift;
@@ -33,22 +33,23 @@ typedef struct {
 
 /* A temporal loop. */
 typedef struct {
-  bool asked, may; /* whether iterations move all alike, once asked; for these ops: */
+  bool asked, may; /* whether iterations move everything equally, once computed; for these ops: */
   bool *idle;      /* [n_ops] those that have no points left at the loop's settings from now on */
   int64_t *slice, *home; /* shifts, as tf_store_shift has them */
   int n_borders, n_masked;
   border *borders;
   masked *masked;
-  uint64_t outer;  /* positions of loops further out: past their first setting, whether something
-                      comes for the first  time  depends on the iteration */
-  int64_t kept_at; /* what follows was kept after this iteration; -1: nothing is kept */
+  /* positions of loops further out: past their first setting, whether something comes for the first
+   * time depends on the iteration */
+  uint64_t outer;
+  int64_t kept_at; /* the state below was kept after this iteration; -1: nothing is kept */
   int64_t since;   /* the store's `now` then */
-  int64_t mark;    /* of the accesses to lines that are noted */
+  int64_t mark;    /* of the recorded accesses to lines */
   int fails;       /* since the last leap */
   int64_t *held, *ints;
   double *reals;
   uint32_t *met; /* [n_pairs] */
-  int n_noted, room;
+  int n_noted, alloc_loop;
   tf_counts *noted; /* [room] */
 } loop;
 
@@ -67,13 +68,13 @@ enum { N_INTS = 3, N_REALS = 8 };
 typedef struct tf_leaps {
   tf_arena *arena;
   size_t words, n_ints, n_reals;
-  ints ints[N_INTS]; /* counters that add up; of ops besides their points, skipped and not */
+  ints ints[N_INTS]; /* counters that add up; of ops: points, skipped ones and others */
   reals reals[N_REALS];
   bool unlike; /* some loop moves ops by different steps */
-  bool *idle;  /* [n_ops] those at hand */
-  /* Two slices of one bank that a loop may move unlike.  What met says: along which ranks the first
-   * has lain beyond what it found of the other (bit 2 r: above, 2 r + 1: below), whenever it was
-   * entered; in `now`, since it was last added to that of the loops. */
+  bool *idle;  /* [n_ops] the current ones */
+  /* Pairs of slices in one bank that a loop may move differently.  What met says: along which ranks
+   * the first was beyond what it found of the other (bit 2 r: above, 2 r + 1: below), whenever it
+   * was entered; in `now`, since that was last added to the loops'. */
   int n_pairs, *pair; /* [slice * n_tile_slices + found] number of the pair; -1: none */
   uint32_t *now;
   loop *loops;    /* [n_loops] */
@@ -146,20 +147,20 @@ typedef struct {
   const tf_walker *e;
   const bool *idle; /* [op] it reads and makes nothing */
   int l, asked;
-  bool agree; /* all that make up one range move alike */
-} question;
+  bool agree; /* all parts of a range move equally */
+} shift_query;
 
-static int64_t dim_shift(question *q, int o, int d, int n);
+static int64_t dim_shift(shift_query *q, int o, int d, int n);
 
-static int64_t index_shift(question *q, int o, const tf_index *ix, int n) {
+static int64_t index_shift(shift_query *q, int o, const tf_index *ix, int n) {
   int64_t shift = 0;
   for (int t = 0; t < ix->n_terms; t++)
     shift += ix->terms[t].coef * dim_shift(q, o, ix->terms[t].dim, n);
   return shift;
 }
 
-/* Of an op that leads at node n: the range that enters it, and the loop itself. */
-static int64_t led_shift(question *q, int o, int d, int n) {
+/* For an op that leads at node n: the range that enters it, and the loop itself. */
+static int64_t led_shift(shift_query *q, int o, int d, int n) {
   const tf_plan *p = q->e->p;
   const int up = p->tree->nodes[p->lead[o]].parent;
   int64_t shift = up < 0 ? 0 : dim_shift(q, o, d, up);
@@ -169,8 +170,8 @@ static int64_t led_shift(question *q, int o, int d, int n) {
   return shift;
 }
 
-/* Of what the readers of op o below node n need of its output rank r. */
-static int64_t demand_shift(question *q, int o, int r, int n) {
+/* For what the readers of op o below node n need of its output rank r. */
+static int64_t demand_shift(shift_query *q, int o, int r, int n) {
   const tf_plan *p = q->e->p;
   int64_t shift = 0;
   bool any = false;
@@ -183,7 +184,7 @@ static int64_t demand_shift(question *q, int o, int r, int n) {
   return shift;
 }
 
-static int64_t dim_shift(question *q, int o, int d, int n) {
+static int64_t dim_shift(shift_query *q, int o, int d, int n) {
   const tf_range_from from = tf_range_source(q->e->p->facts, o, d, n);
   if (++q->asked > MOST_ASKED) q->agree = false;
   if (!q->agree) return 0;
@@ -196,14 +197,14 @@ static int64_t dim_shift(question *q, int o, int d, int n) {
   return 0;
 }
 
-static int64_t touch_shift(question *q, tf_touch t, int r, int n) {
+static int64_t touch_shift(shift_query *q, tf_touch t, int r, int n) {
   const tf_op *op = &q->e->p->wl->ops[t.op];
   return t.ref < 0 ? dim_shift(q, t.op, op->dims[r], n)
                    : index_shift(q, t.op, &op->reads[t.ref].index[r], n);
 }
 
 /* Whether an op below node n that touches the slice has points. */
-static bool touched(const question *q, const tf_slice *s, int n) {
+static bool touched(const shift_query *q, const tf_slice *s, int n) {
   bool any = false;
   for (int t = 0; t < s->n_touch && tf_plan_above(q->e->p, n, s->node); t++)
     any |= !q->idle[s->touch[t].op];
@@ -211,7 +212,7 @@ static bool touched(const question *q, const tf_slice *s, int n) {
 }
 
 /* Shifts of slice i; its touches must agree. */
-static void slice_shift(question *q, int i, int64_t *of) {
+static void slice_shift(shift_query *q, int i, int64_t *of) {
   const tf_slice *s = &q->e->p->slices[i];
   for (int r = 0; r < q->e->p->wl->tensors[s->tensor].rank; r++) {
     bool any = false;
@@ -225,8 +226,8 @@ static void slice_shift(question *q, int i, int64_t *of) {
 }
 
 /* Shifts of the slices below node n; those of one bank must agree, as each finds what another one
- * left, but for pairs that are looked at when they meet. */
-static void slice_shifts(question *q, loop *f, int n) {
+ * left, except for pairs that are checked when they meet. */
+static void slice_shifts(shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   const int *bank = q->e->st->bank_of;
   for (int i = 0; i < p->n_tile_slices && q->agree; i++) {
@@ -242,8 +243,8 @@ static void slice_shifts(question *q, loop *f, int n) {
 
 static bool noting(const tf_walker *e) { return e->m->lines && e->m->lines->noting; }
 
-/* Shifts of what units use, where its lines are noted. */
-static void leaf_shifts(question *q, loop *f, int n) {
+/* Shifts of what units use, if lines are recorded. */
+static void leaf_shifts(shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   for (int i = p->n_tile_slices; i < p->n_slices && noting(q->e) && q->agree; i++) {
     int64_t *of = f->slice + (size_t)i * TF_MAX_RANK;
@@ -253,7 +254,7 @@ static void leaf_shifts(question *q, loop *f, int n) {
 }
 
 /* Points, and what leaves use, move with the ranges of the ops. */
-static void op_shifts(question *q, int n) {
+static void op_shifts(shift_query *q, int n) {
   const tf_plan *p = q->e->p;
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0;
@@ -261,7 +262,7 @@ static void op_shifts(question *q, int n) {
       dim_shift(q, o, p->wl->ops[o].dims[d], p->tree->op_node[o]);
 }
 
-static void home_shifts(question *q, loop *f, int n) {
+static void home_shifts(shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->retained[z] && tf_plan_above(p, n, p->home_scope[z]))
@@ -270,7 +271,7 @@ static void home_shifts(question *q, loop *f, int n) {
             demand_shift(q, p->wl->tensors[z].producer, r, p->home_scope[z]);
 }
 
-static void find_borders(question *q, loop *f, int n) {
+static void find_borders(shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   f->n_borders = 0;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -288,18 +289,17 @@ static void find_borders(question *q, loop *f, int n) {
     }
 }
 
-/* What node n brings again at other settings of the loops in `again`: an iteration that follows
- * another one brings again what the loop itself does not move; where only loops further out repeat
- * it, the mask says at which iterations.
- */
-static void find_outer(const question *q, loop *f, int n, uint64_t again) {
+/* Finds what node n loads again at other settings of the loops in `again`: an iteration that
+ * follows another one loads again what the loop itself does not move; if only loops further out
+ * repeat it, the mask decides at which iterations. */
+static void find_outer(const shift_query *q, loop *f, int n, uint64_t again) {
   const tf_plan *p = q->e->p;
   const int at = p->path[p->loops[q->l].node].n + p->loops[q->l].slot;
   const uint64_t skips = tf_skip_loops(p, n);
   if (skips >> at & 1 && !(again >> at & 1)) f->outer |= again & skips & ((UINT64_C(1) << at) - 1);
 }
 
-static void find_outers(const question *q, loop *f, int n) {
+static void find_outers(const shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   for (int i = 0; i < p->n_slices; i++) {
     const tf_slice *s = &p->slices[i];
@@ -315,8 +315,8 @@ static void find_outers(const question *q, loop *f, int n) {
   }
 }
 
-/* Fills f->masked; all ops of a node's box must move alike. */
-static void find_masked(question *q, loop *f, int n) {
+/* Fills f->masked; all ops of a node's box must move equally. */
+static void find_masked(shift_query *q, loop *f, int n) {
   const tf_plan *p = q->e->p;
   const int at = p->path[p->loops[q->l].node].n + p->loops[q->l].slot;
   if (!p->skips) return;
@@ -348,8 +348,8 @@ static size_t most_borders(const tf_workload *wl) {
   return n;
 }
 
-/* Room for what is known of a loop. */
-static bool room(const tf_walker *e, loop *f) {
+/* Allocates the state of a loop. */
+static bool alloc_loop(const tf_walker *e, loop *f) {
   const tf_plan *p = e->p;
   tf_arena *a = e->leaps->arena;
   f->idle = TF_ARRAY(a, bool, (size_t)p->wl->n_ops);
@@ -365,10 +365,10 @@ static bool room(const tf_walker *e, loop *f) {
          f->masked;
 }
 
-/* Finds out whether loop l may leap while these ops are idle. */
-static void ask(const tf_walker *e, int l, loop *f) {
+/* Finds whether iterations of loop l may be skipped while these ops are idle. */
+static void find_shifts(const tf_walker *e, int l, loop *f) {
   const int child = e->p->tree->nodes[e->p->loops[l].node].children[0];
-  question q = {e, f->idle, l, 0, true};
+  shift_query q = {e, f->idle, l, 0, true};
   f->n_masked = 0;
   f->outer = 0;
   slice_shifts(&q, f, child);
@@ -381,7 +381,7 @@ static void ask(const tf_walker *e, int l, loop *f) {
   f->may = q.agree;
 }
 
-/* Whether all that read op o's output below node n are idle, and some do. */
+/* Whether all readers of op o's output below node n are idle, and there are some. */
 static bool unread(const tf_walker *e, int o, int n, const bool *idle) {
   bool any = false;
   TF_EACH_READ (e->p->facts, o, n, at) {
@@ -391,9 +391,9 @@ static bool unread(const tf_walker *e, int o, int n, const bool *idle) {
   return any;
 }
 
-/* Fills e->leaps->idle: ops that loop l splits, of which all instances are past their end, and what
- * is made for these alone.  Where masks or what is kept leave out points, too, nothing is said to
- * be idle. */
+/* Fills e->leaps->idle: ops that loop l splits of which all instances are past their end, and ops
+ * that only these need.  With masks or retention, which also leave out points, no op is taken to be
+ * idle. */
 static void find_idle(const tf_walker *e, int l, const loop *f) {
   const tf_plan *p = e->p;
   const tf_ploop *pl = &p->loops[l];
@@ -408,21 +408,21 @@ static void find_idle(const tf_walker *e, int l, const loop *f) {
     idle[p->wl->topo[i]] |= unread(e, p->wl->topo[i], child, idle);
 }
 
-/* Whether loop l may leap after the iteration that has been walked since counters were kept. */
+/* Whether iterations of loop l may be skipped after the one walked since counters were kept. */
 static bool may_leap(const tf_walker *e, int l, loop *f) {
   const size_t bytes = (size_t)e->p->wl->n_ops * sizeof *f->idle;
   find_idle(e, l, f);
   if (f->asked && !memcmp(f->idle, e->leaps->idle, bytes)) return f->may;
   memcpy(f->idle, e->leaps->idle, bytes);
   f->asked = true;
-  ask(e, l, f);
+  find_shifts(e, l, f);
   return f->may;
 }
 
-/* ---- what is cut off ------------------------------------------------------------------------ */
+/* ---- limits by borders ---------------------------------------------------------------------- */
 
-/* The last iteration up to which the range that loop l splits of op o, in the instance that is set,
- * is cut off no more than in iteration i. */
+/* The last iteration up to which the range that loop l splits of op o, in the current instance, is
+ * cut off no more than in iteration i. */
 static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
   const tf_plan *p = e->p;
   const int64_t step = e->ev->step[o * p->n_loops + l],
@@ -431,7 +431,8 @@ static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
   return i < full ? full - 1 : i >= any ? e->ev->trip[l] - 1 : i;
 }
 
-/* Frees the loops further in than loop l: a single step, so long that it splits nothing. */
+/* Frees the loops further in than loop l: gives each a single step, so long that it splits
+ * nothing. */
 static void free_inner(const tf_walker *e, int l, bool free) {
   const tf_plan *p = e->p;
   const int n = p->loops[l].node;
@@ -451,8 +452,8 @@ static void free_inner(const tf_walker *e, int l, bool free) {
   }
 }
 
-/* The same of the borders of padded tensors: until then the boxes that loop l moves lie inside and
- * do not touch them (what has been cut ends there), with all loops further in free. */
+/* The same for the borders of padded tensors: until then the boxes that loop l moves are inside and
+ * do not touch them (a box that was cut ends there), with all loops further in free. */
 static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
   const tf_plan *p = e->p;
   for (int k = 0; k < f->n_borders && last > i; k++) {
@@ -470,17 +471,16 @@ static int64_t inside_borders(const tf_walker *e, const loop *f, int64_t i, int6
   return last;
 }
 
-/* How many iterations more `slack` stays at least 0, of which each adds `by`; -1: it was not in the
- * iteration before.
- */
+/* For how many further iterations `slack` stays at least 0, if each adds `by`; -1: it was negative
+ * in the previous iteration. */
 static int64_t stays(int64_t slack, int64_t by) {
   if (slack < 0 || slack - by < 0) return -1;
   return by < 0 ? slack / -by : INT64_MAX;
 }
 
-/* The same of a mask: until then, and in the iteration before, it skips no step or all of them,
- * whatever the loops further in; of a node on which they have no say, that it meets the band is
- * enough. */
+/* The same for a mask: until then, and in the previous iteration, it skips no step or all of them,
+ * whatever the loops further in; for a node on which they have no effect, it is enough that the
+ * node meets the band. */
 static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t last) {
   const tf_mask *m = f->n_masked ? &e->p->skips->mask : NULL;
   for (int k = 0; k < f->n_masked && last > i; k++) {
@@ -500,7 +500,7 @@ static int64_t inside_band(const tf_walker *e, const loop *f, int64_t i, int64_t
   return last;
 }
 
-/* The last iteration of loop l, from iteration i on, that is cut off like i itself in all
+/* The last iteration of loop l, from iteration i on, that is cut off in the same way as i in all
  * instances. */
 static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   const tf_ploop *pl = &e->p->loops[l];
@@ -528,27 +528,27 @@ static int64_t alike_until(tf_walker *e, int l, const loop *f, int64_t i) {
   return last;
 }
 
-/* ---- what is counted ------------------------------------------------------------------------ */
+/* ---- counters ------------------------------------------------------------------------------- */
 
 static tf_counts *noted(const tf_walker *e, int row) {
   return e->m->noted ? e->m->noted(e->m, row) : NULL;
 }
 
-/* Keeps what the walk has reported. */
+/* Keeps the counters that the walk has reported. */
 static void keep_noted(tf_walker *e, loop *f) {
   int n = 0;
   while (noted(e, n))
     n++;
-  if (n > f->room) {
-    f->room = 2 * n;
-    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->room);
+  if (n > f->alloc_loop) {
+    f->alloc_loop = 2 * n;
+    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->alloc_loop);
   }
   f->n_noted = f->noted || !n ? n : -1;
   for (int k = 0; k < f->n_noted; k++)
     f->noted[k] = *noted(e, k);
 }
 
-/* Adds what has met since to what all loops know. */
+/* Adds the meetings since the last call to those of all loops. */
 static void add_met(const tf_walker *e) {
   tf_leaps *s = e->leaps;
   if (!s->n_pairs) return;
@@ -558,8 +558,8 @@ static void add_met(const tf_walker *e) {
   memset(s->now, 0xff, (size_t)s->n_pairs * sizeof *s->now);
 }
 
-/* Of a pair that has met, the ranks and sides along which it stays apart while loop f moves one as
- * `a` says, and what it found as `b`. */
+/* For a pair that has met: the ranks and sides along which it stays apart while loop f moves one by
+ * `a`, and what it found by `b`. */
 static uint32_t stays_apart(uint32_t met, const int64_t *a, const int64_t *b) {
   uint32_t apart = 0;
   for (int r = 0; r < TF_MAX_RANK; r++)
@@ -567,7 +567,7 @@ static uint32_t stays_apart(uint32_t met, const int64_t *a, const int64_t *b) {
   return met & apart;
 }
 
-/* Whether all pairs that have met since counters were kept are moved alike, or stay apart. */
+/* Whether all pairs that have met since counters were kept move equally, or stay apart. */
 static bool none_meet(const tf_walker *e, const loop *f) {
   const tf_leaps *s = e->leaps;
   const int n = e->p->n_tile_slices;
@@ -583,8 +583,8 @@ static bool none_meet(const tf_walker *e, const loop *f) {
   return ok;
 }
 
-/* Loop f has leapt: pairs that have met in it have met further on, too. */
-static void meet_again(const tf_walker *e, const loop *f) {
+/* After loop f was advanced: pairs that have met in it have met in the skipped iterations, too. */
+static void repeat_meetings(const tf_walker *e, const loop *f) {
   const tf_leaps *s = e->leaps;
   const int n = e->p->n_tile_slices;
   for (int i = 0; i < n && s->n_pairs; i++)
@@ -628,8 +628,8 @@ static void keep_state(tf_walker *e, loop *f, int64_t i) {
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
 }
 
-/* Whether the nodes that the last iteration has entered had been entered before, too: a first step
- * counts apart; and what it has reported is in rows that were there. */
+/* Whether the nodes entered by the last iteration had been entered before, as a first step counts
+ * separately; and all that it reported is in existing rows. */
 static bool all_begun(const tf_walker *e, const loop *f) {
   const int64_t *before = f->ints + e->leaps->ints[0].n;
   if (f->n_noted < 0 || noted(e, f->n_noted)) return false;
@@ -638,7 +638,7 @@ static bool all_begun(const tf_walker *e, const loop *f) {
   return true;
 }
 
-/* Adds what has been counted since it was kept so many times more. */
+/* Adds the increments since the counters were kept `times` more times. */
 static bool again(int64_t *now, int64_t kept, int64_t times) {
   int64_t more;
   return *now == kept || (!__builtin_mul_overflow(*now - kept, times, &more) &&
@@ -659,8 +659,8 @@ static bool note_again(const tf_walker *e, const loop *f, int64_t times) {
 
 #define WHOLE 0x1p53
 
-/* False: too much, or more than a double holds to the last unit, so that what one iteration adds is
- * lost. */
+/* False: too large, or beyond what a double holds exactly, so that the increment of one iteration
+ * is lost. */
 static bool count_again(tf_walker *e, const loop *f, int64_t times) {
   const tf_leaps *s = e->leaps;
   const int64_t *kept = f->ints;
@@ -680,8 +680,8 @@ static bool count_again(tf_walker *e, const loop *f, int64_t times) {
   return note_again(e, f, times) && ok;
 }
 
-/* The previous steps of nodes below loop l were those of the last iteration. */
-static void note_was(const tf_walker *e, int l, int64_t i, int64_t last) {
+/* Sets the previous steps of nodes below loop l to those of the last iteration. */
+static void set_previous(const tf_walker *e, int l, int64_t i, int64_t last) {
   const tf_plan *p = e->p;
   const int n = p->loops[l].node, at = p->path[n].n + p->loops[l].slot;
   for (int x = n + 1; e->was && x < p->tree->nodes[n].end; x++) {
@@ -693,7 +693,7 @@ static void note_was(const tf_walker *e, int l, int64_t i, int64_t last) {
 int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
   if (!e->leaps || !e->ok || e->ev->trip[l] < MIN_TRIP) return i;
   loop *f = &e->leaps->loops[l];
-  if (!f->masked && !room(e, f)) return i;
+  if (!f->masked && !alloc_loop(e, f)) return i;
   if (i == 0) f->fails = 0, f->kept_at = -1;
   if (i + 1 == e->ev->trip[l] || (f->asked && !f->may && !e->leaps->unlike)) return i;
   if (f->kept_at == i - 1 && i > 0) {
@@ -705,8 +705,8 @@ int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
       e->ok = count_again(e, f, last - i);
       if (noting(e)) tf_line_log_again(e->m, f->mark, f->slice, last - i);
       tf_store_move(e->st, f->since, by, last - i);
-      note_was(e, l, i, last);
-      meet_again(e, f);
+      set_previous(e, l, i, last);
+      repeat_meetings(e, f);
       f->fails = 0;
       return last;
     }

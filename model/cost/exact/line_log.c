@@ -6,28 +6,29 @@
 #include "base/grow.h"
 #include "model/cost/exact/lines.h"
 
-/* Most that is noted before it is summed up; most runs of lines that all sums look at. */
+/* Most accesses recorded before they are summed up; most runs of lines that all sums visit. */
 enum { MOST_NOTED = 1 << 16, MOST_WORDS = 1 << 22 };
 #define MOST_WORK (INT64_C(1) << 28)
 
-/* A leap: n settings, at each of which the set lies further on; the one that was there before. */
+/* A leap: n settings, each of which moves the set; and the leap before. */
 typedef struct {
   int64_t n, before;
   int64_t by[TF_PLACE_RANKS];
-} turn;
+} leap;
 
 typedef struct {
   tf_lines_what what;
-  int i, n_points; /* n_points: 0 of a box */
+  int i, n_points; /* n_points: 0 for a box */
   bool fresh, first, lacks;
-  int64_t words, turn; /* where its numbers begin; its last turn, -1: none */
+  int64_t words, leap; /* start of its numbers; its last leap, -1: none */
 } access;
 
 struct tf_line_log {
   access *all;
-  int64_t *words; /* of each: where it lies; a box, and what it lacks, or points */
-  turn *turns;
-  int64_t n, n_words, n_turns, before; /* before: accesses that are summed up */
+  int64_t *
+      words; /* of each access: its position; a box, and the part that is already held, or points */
+  leap *leaps;
+  int64_t n, n_words, n_leaps, before; /* before: accesses that are summed up already */
   int64_t work;
 };
 
@@ -35,7 +36,7 @@ void tf_line_log_free(struct tf_line_log *l) {
   if (!l) return;
   free(l->all);
   free(l->words);
-  free(l->turns);
+  free(l->leaps);
   free(l);
 }
 
@@ -61,7 +62,7 @@ static bool add(struct tf_line_log *l, const tf_lines_noted *a, const tf_cells *
                             .first = a->first,
                             .lacks = c->lacks,
                             .words = l->n_words,
-                            .turn = -1};
+                            .leap = -1};
   if (!push(l, a->at, ranks)) return false;
   if (c->n_points) return push(l, c->points, (int64_t)c->n_points * ranks);
   return push(l, c->len, ranks) && push(l, c->gap_lo, ranks) && push(l, c->gap_len, ranks);
@@ -87,14 +88,14 @@ void tf_line_log_again(struct tf_model *m, int64_t mark, const int64_t *shift, i
   struct tf_line_log *l = m->lines->log;
   for (int64_t k = l ? mark - l->before : 0; l && k < l->n; k++) {
     access *a = &l->all[k];
-    if (!TF_GROW(l->turns, l->n_turns)) {
+    if (!TF_GROW(l->leaps, l->n_leaps)) {
       m->lines->set.starved = true;
       return;
     }
-    turn *t = &l->turns[l->n_turns];
-    *t = (turn){.n = times + 1, .before = a->turn};
+    leap *t = &l->leaps[l->n_leaps];
+    *t = (leap){.n = times + 1, .before = a->leap};
     memcpy(t->by, shift + (size_t)a->i * TF_MAX_RANK, (size_t)ranks_of(m, a->i) * sizeof *t->by);
-    a->turn = l->n_turns++;
+    a->leap = l->n_leaps++;
   }
 }
 
@@ -112,8 +113,8 @@ static tf_cells cells_of(const struct tf_line_log *l, const access *a, int ranks
   return c;
 }
 
-/* The lines of an access and all that repeat it, in the memory of its slice or (up) in the one that
- * serves it. */
+/* The lines of an access and of all its repetitions, in the memory of its slice or (up) in the
+ * serving one. */
 static bool touched(struct tf_model *m, const access *a, bool up, tf_touched *t) {
   struct tf_line_log *l = m->lines->log;
   const int ranks = ranks_of(m, a->i);
@@ -123,9 +124,9 @@ static bool touched(struct tf_model *m, const access *a, bool up, tf_touched *t)
   tf_places p;
   int n = 0;
   memcpy(at, l->words + a->words, (size_t)ranks * sizeof *at);
-  for (int64_t k = a->turn; k >= 0 && n < TF_SUM_LOOPS; k = l->turns[k].before, n++) {
-    loops[n] = (tf_place_loop){.n = l->turns[k].n};
-    memcpy(loops[n].by, l->turns[k].by, sizeof loops[n].by);
+  for (int64_t k = a->leap; k >= 0 && n < TF_SUM_LOOPS; k = l->leaps[k].before, n++) {
+    loops[n] = (tf_place_loop){.n = l->leaps[k].n};
+    memcpy(loops[n].by, l->leaps[k].by, sizeof loops[n].by);
   }
   const bool ok = (up ? tf_lines_up(m, a->i, &p) : tf_lines_own(m, a->i, &p)) &&
                   tf_touched_sum(&p, at, &c, loops, n, &m->lines->set, t);
@@ -133,7 +134,7 @@ static bool touched(struct tf_model *m, const access *a, bool up, tf_touched *t)
   return ok && l->work < MOST_WORK;
 }
 
-/* What slice i's instances move of so many lines or cycles. */
+/* Lines or cycles that slice i's instances move. */
 static tf_move move_of(const struct tf_model *m, const access *a, int64_t v) {
   const tf_slice *s = &m->plan->slices[a->i];
   if (a->what == TF_LINES_READ) return (tf_move){.read = v};
@@ -166,5 +167,5 @@ void tf_line_log_sum(struct tf_model *m) {
   for (int64_t k = 0; k < l->n && !m->lines->failed; k++)
     m->lines->failed = !sum_access(m, &l->all[k]);
   l->before += l->n;
-  l->n = l->n_words = l->n_turns = 0;
+  l->n = l->n_words = l->n_leaps = 0;
 }

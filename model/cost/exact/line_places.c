@@ -1,4 +1,4 @@
-/* Where slices lie in memories with lines, and what their lines add up to. */
+/* Layouts of slices in memories with lines, and totals of their lines. */
 #include "model/cost/exact/lines.h"
 
 static const int64_t *room_of(const struct tf_model *m, int i) {

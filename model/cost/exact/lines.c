@@ -1,5 +1,5 @@
-/* Lines that accesses touch, access by access where a walk notes them, and what they take of a
- * memory's time. */
+/* Lines that accesses touch, access by access where a walk records them, and the memory's time for
+ * them. */
 #include "model/cost/exact/lines.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void tf_lines_clear(struct tf_model *m) {
   m->lines->walked = m->lines->failed = false;
 }
 
-/* ---- accesses that a walk notes ------------------------------------------------------------- */
+/* ---- accesses recorded by a walk ------------------------------------------------------------ */
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
@@ -86,7 +86,7 @@ static int by_server(const void *a, const void *b) {
   return (x->server > y->server) - (x->server < y->server);
 }
 
-/* Notes accesses from..to - 1, all of them or those that read. */
+/* Records accesses from..to - 1, all of them or those that read. */
 static void note(struct tf_model *m, int i, tf_lines_what what, int64_t from, int64_t to) {
   struct tf_lines *x = m->lines;
   const int rank = m->plan->wl->tensors[m->plan->slices[i].tensor].rank, ranks = rank ? rank : 1;
@@ -122,7 +122,7 @@ void tf_lines_step(struct tf_model *m, int i) {
   x->n_step = 0;
 }
 
-/* ---- what they take ------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------- */
 
 static tf_ports sum_of(tf_ports a, tf_ports b) {
   return (tf_ports){a.read + b.read, a.write + b.write};
@@ -145,7 +145,7 @@ static void add_slices(struct tf_model *m) {
   }
 }
 
-static void tell(struct tf_model *m) {
+static void fill_result(struct tf_model *m) {
   const tf_plan *p = m->plan;
   tf_lines_result *r = &m->lines->res;
   const int nt = p->wl->n_tensors;
@@ -181,5 +181,5 @@ void tf_lines_ports(struct tf_model *m) {
     else
       x->below[k->up] = sum_of(x->below[k->up], x->below[i]);
   }
-  tell(m);
+  fill_result(m);
 }

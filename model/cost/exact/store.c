@@ -1,4 +1,4 @@
-/* Contents of memories during the exact walk: who left them, and which events drop them. */
+/* Contents of memories during the exact walk: which slice left them, and which events drop them. */
 #include "model/cost/exact/store.h"
 
 #include <string.h>
@@ -247,7 +247,7 @@ void tf_store_keep(const tf_store *s, int64_t *kept) {
   }
 }
 
-/* Whether an iteration moves all copies of bank b alike. */
+/* Whether an iteration moves all copies of bank b equally. */
 static bool all_alike(const tf_store *s, int b, int64_t since, tf_store_shift by) {
   static const int64_t still[TF_MAX_RANK] = {0};
   const tf_bank *bank = bank_at(s, b);

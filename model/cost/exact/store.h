@@ -1,5 +1,5 @@
-/* What each instance of each memory holds during the exact walk, and the events at which it is
- * dropped. */
+/* The contents of each instance of each memory during the exact walk, and the events that drop
+ * them. */
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
 #include "model/cost/state.h"
@@ -7,16 +7,16 @@
 
 enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 
-/* One instance's copy of one tensor: who left it, and what. */
+/* One instance's copy of one tensor: its content, and the slice that left it. */
 typedef struct {
   int owner;       /* slice (or op, for a slice at home) that left it; -1: nothing held */
-  int64_t touched; /* the store's `now` when it was last asked for and written */
+  int64_t touched; /* the store's `now` when it was last looked up and written */
   tf_ival box[TF_MAX_RANK];
 } tf_held;
 
 typedef struct {
   int tensor, last, n; /* last: the slice entered last; -1: none */
-  bool beside;         /* instances take what their neighbours hold */
+  bool beside;         /* instances take words that their neighbours hold */
   tf_held *at;
 } tf_bank;
 
@@ -28,20 +28,20 @@ typedef struct {
   int *bank_of; /* [tile slice]; slices that can find each other's content share a bank */
   int n_banks;
   tf_bank *banks;
-  tf_bank *homes;     /* [tensor] what the home memory holds of a retained tensor */
+  tf_bank *homes;     /* [tensor] contents of the home memory for a retained tensor */
   bool *runs;         /* [node] this scope is running */
   tf_ival **made;     /* [op] storage for tf_eval.made */
   tf_ival **made_all; /* [op] for all instances, TF_MAX_RANK apart; NULL: not retained */
   int64_t *rows;      /* hash table (open addressing) of sharing groups */
   int *stamp, moment;
   int n_slots;
-  int64_t now; /* counts the iterations between which leaps compare */
+  int64_t now; /* iterations counted, for comparison by leaps */
 } tf_store;
 
 /* The kinds of the loops' settings, [n_loops]; NULL: out of memory. */
 tf_kinds *tf_kinds_new(tf_arena *a, const struct tf_model *m);
 
-/* The most kinds of instance that act at once, each of which a store has room for. */
+/* The most kinds of instance that are active at once, for each of which a store has room. */
 int64_t tf_store_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds);
 
 tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev, const tf_kinds *kinds);
@@ -69,18 +69,18 @@ void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
 
 /* ---- for leaps (leap.h) */
 
-/* How far an iteration of a loop moves what is held: [tile slice * TF_MAX_RANK + rank] of a copy
- * that this slice left, [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */
+/* How far an iteration of a loop moves contents: [tile slice * TF_MAX_RANK + rank] of a copy that
+ * this slice left, [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */
 typedef struct {
   const int64_t *slice, *home;
 } tf_store_shift;
 
 /* int64_t that tf_store_keep writes. */
 size_t tf_store_words(const tf_store *s);
-/* Writes down what is held. */
+/* Copies the contents. */
 void tf_store_keep(const tf_store *s, int64_t *kept);
-/* Whether what is held is what was kept, with all that was touched since `since` moved by one
- * iteration; what neighbours take from each other all alike, as they compare it. */
+/* Whether the contents are those that were kept, with everything touched since `since` moved by one
+ * iteration; with neighbours all moved equally, as they compare contents. */
 bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_store_shift by);
 /* Moves what was touched since `since` by so many iterations. */
 void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times);

@@ -1,8 +1,8 @@
 /* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few
- * settings whose instances do not run in step with each other (retained halos, siblings that leave
- * different instances idle, reads wholly in the padding).  The general count says when
- * (tf_eval.irregular).  Iterations that repeat the one before are leapt over (leap.h).  Gives up
- * beyond TF_WALK_MAX steps. */
+ * mappings whose instances do not run in lockstep (retained halos, siblings that leave different
+ * instances idle, reads wholly in the padding), for which the general count sets tf_eval.irregular.
+ * Iterations that repeat the previous one are skipped (leap.h).  Gives up beyond TF_WALK_MAX
+ * steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
 
-/* Ranges that were found stay valid while the loops on which they depend stand; not what is
- * retained, which changes with the instance. */
+/* Cached ranges stay valid until the loops on which they depend step; not those of retained
+ * tensors, which change with the instance. */
 static void hold(const tf_walker *e) {
   if (e->p->n_retains)
     tf_memo_hold(e->p);
@@ -54,9 +54,8 @@ static int64_t times(tf_walker *e, int64_t a, int64_t b) {
   return 0;
 }
 
-/* Instances of node n of the kind that is set, of those that the loops from position `from` of its
- * path tell apart; of `merge`d loops that do not move the slice, one for each setting of the
- * others. */
+/* Instances of node n of the current kind that the loops from position `from` of its path
+ * distinguish; of `merge`d loops that do not move the slice, one for each setting of the others. */
 static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
   const tf_path *path = &e->p->path[n];
   int64_t count = 1;
@@ -67,8 +66,8 @@ static int64_t of_kind(tf_walker *e, int n, int from, uint64_t merge) {
   return count;
 }
 
-/* What enters all instances of the kind that is set, as far as the loops from position `from` on
- * tell them apart. */
+/* Words that enter all instances of the current kind, as far as the loops from position `from` on
+ * distinguish them. */
 static tf_entry enter_kind(tf_walker *e, const tf_slice *s, int from, tf_entry one) {
   const int64_t all = of_kind(e, s->node, from, 0),
                 groups = of_kind(e, s->node, from, s->merge & ~s->moving);
@@ -89,7 +88,7 @@ static int64_t busy_instances(tf_walker *e, int n) {
 }
 
 /* Whether node n has run before at another setting of these loops of its path, with the other loops
- * as now; s: and has touched this slice of it in the instance that is set. */
+ * as now; s: and has touched this slice then in the current instance. */
 static bool brought_before(const tf_walker *e, int n, uint64_t loops, const tf_slice *s) {
   const uint64_t skips = tf_skip_loops(e->p, n) & loops;
   for (uint64_t rest = loops & ~skips; rest; rest &= rest - 1)
@@ -102,8 +101,8 @@ static uint64_t all_of(const tf_plan *p, int n) {
   return p->path[n].n ? ~UINT64_C(0) >> (TF_MAX_PATH - p->path[n].n) : 0;
 }
 
-/* Whether slice s is entered for the first time in its production at this moment, in the instance
- * that is set: all loops within the production that do not move its box are at 0. */
+/* Whether slice s is entered for the first time in its production, in the current instance: all
+ * loops within the production that do not move its box are at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
   return !brought_before(e, s->node, s->inside & ~s->moving & e->p->path[s->node].temporal, s);
 }
@@ -136,7 +135,7 @@ static void note_size(tf_walker *e, int i, const tf_ival *box) {
     len[r] = box[r].len > len[r] ? box[r].len : len[r];
 }
 
-/* The class of the current entry: the loop that carries, or the sibling before it. */
+/* The class of the current entry: the loop that steps, or the sibling before it. */
 static int class_of(const tf_walker *e, const tf_slice *s) {
   for (int c = 0; c < s->n_class - 1; c++) {
     int to = s->classes[c].stepping >= 0 ? s->classes[c].stepping : s->classes[c].zero_from;
@@ -188,15 +187,14 @@ static bool first_of_all(const tf_walker *e, int n) {
   return true;
 }
 
-/* What instances move: the one that is set, those of its kind that the same memory serves, and all
- * of its kind. */
+/* Words that instances move: the current one, those of its kind that the same memory serves, and
+ * all of its kind. */
 typedef struct {
   tf_move own, served, all;
 } kind_move;
 
-/* Adds what one kind of instance moves to what the busiest does; where that is the mean one,
- * share_out divides the sum.
- */
+/* Adds the words of one kind of instance to those of the busiest; for the mean instance, share_out
+ * divides the sum. */
 static void add_flow(tf_walker *e, int i, const kind_move *v, tf_flow *sum) {
   const bool every = !e->m->first_busiest, own = every || first_of_all(e, e->p->slices[i].node),
              serving = every || first_of_all(e, e->m->views->server[i]);
@@ -206,8 +204,8 @@ static void add_flow(tf_walker *e, int i, const kind_move *v, tf_flow *sum) {
   tf_flow_add(sum, &one);
 }
 
-/* The row of `each` of the instance of node n that is set; that of what has no instances of its own
- * is the first. */
+/* The row of `each` for the current instance of node n; the first for nodes without instances of
+ * their own. */
 static size_t row_of_each(const tf_walker *e, int n) {
   return n < 0 ? 0 : (size_t)tf_store_index(e->st, n, e->cur);
 }
@@ -229,8 +227,7 @@ static void add_to_row(tf_walker *e, int i, size_t row, const tf_flow *v) {
   tf_flow_add(&x->entered[row * (size_t)e->m->views->n_entered + (size_t)entered_row(e, i)], v);
 }
 
-/* Adds what one kind of instance moves to the rows of its own memory and of the one that serves it.
- */
+/* Adds the words of one kind of instance to the rows of its own memory and of the serving one. */
 static void add_each(tf_walker *e, int i, const kind_move *v) {
   if (!e->m->each) return;
   const tf_flow own = {.fill = (double)v->own.fill, .drain = (double)v->own.drain},
@@ -239,7 +236,8 @@ static void add_each(tf_walker *e, int i, const kind_move *v) {
   add_to_row(e, i, row_of_each(e, e->m->views->server[i]), &up);
 }
 
-/* The position from which on loops of slice i's path tell apart what one memory serves. */
+/* The position from which on loops of slice i's path distinguish instances that one memory
+ * serves. */
 static int served_from(const tf_walker *e, int i) {
   return e->m->views->server[i] < 0 ? 0 : e->p->path[e->m->views->server[i]].n;
 }
@@ -279,8 +277,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   note_size(e, i, box);
 }
 
-/* What enters the instance that is set, where neighbours hand words on: each instance is of its own
- * kind. */
+/* Enters the current instance, if neighbours hand words on: each instance is of its own kind. */
 static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   const tf_move one = {.fill = h->load, .drain = h->sent, .read = h->rest};
@@ -299,8 +296,8 @@ static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf
   note_size(e, i, h->box);
 }
 
-/* All instances of slice i at one moment, where neighbours hand words on: what each needs, who has
- * it, what enters. */
+/* Enters all instances of slice i at one moment, if neighbours hand words on: what each needs,
+ * which neighbour has it, and what enters from further out. */
 static bool enter_beside(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   bool any = false;
@@ -323,7 +320,7 @@ static bool enter_beside(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   return any;
 }
 
-/* The same of other slices: one instance of each kind. */
+/* The same for other slices: one instance of each kind. */
 static bool enter_kinds(tf_walker *e, int i, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
   bool any = false;
@@ -356,7 +353,7 @@ static void enter(tf_walker *e, int i) {
   if (any) tf_store_last(e->st, i);
 }
 
-/* What the units read and update of what the instances of a leaf use. */
+/* Words that the units read and update for the instances of a leaf. */
 static tf_move leaf_move(const tf_slice *s, const tf_unit *unit, tf_entry in) {
   if (!s->makes) return (tf_move){.read = unit->multicast ? in.groups : in.all};
   const int64_t updates = unit->reduce ? in.groups : in.all;
@@ -416,7 +413,8 @@ static void run_loops(tf_walker *e, int n, int k) {
   tf_walker_set(e, l, 0);
 }
 
-/* What retained op o computes in this instance: the box around what is needed and not held. */
+/* Computes what retained op o makes in this instance: the box around what is needed and not
+ * held. */
 static void make_instance(tf_walker *e, int o, int h) {
   const tf_op *op = &e->p->wl->ops[o];
   int rank = op->n_out_dims;
@@ -457,8 +455,8 @@ static void begin_scope(tf_walker *e, int h) {
   }
 }
 
-/* Whether the current instance is the first of those whose runs, one after the other, use the same
- * memory as home of z. */
+/* Whether the current instance is the first of those whose runs use the same memory as home of z in
+ * turn. */
 static bool first_to_share(const tf_walker *e, int z) {
   const tf_path *path = &e->p->path[e->p->home_scope[z]];
   for (int k = 0; k < path->n; k++)
@@ -466,8 +464,8 @@ static bool first_to_share(const tf_walker *e, int z) {
   return true;
 }
 
-/* Notes what this run of the home scope leaves of intermediate z: of what is retained, all of it.
- */
+/* Records what this run of the home scope leaves of intermediate z: of a retained one, all of
+ * it. */
 static void note_home(tf_walker *e, int z) {
   const tf_tensor *t = &e->p->wl->tensors[z];
   tf_ival all[TF_MAX_RANK] = {{0, 0}}, box[TF_MAX_RANK];
@@ -525,8 +523,8 @@ static void add_corrected(tf_walker *e, int h) {
   }
 }
 
-/* Seq n passes to the child in those instances in which the child has points; others keep what they
- * hold. */
+/* Passes Seq n to the child in those instances in which the child has points; others keep their
+ * contents. */
 static void pass(tf_walker *e, int n, int child) {
   tf_walker_first(e, child);
   do {
@@ -554,7 +552,7 @@ static void run_scope(tf_walker *e, int n) {
   e->st->runs[n] = false;
 }
 
-/* Notes the most bits that an instance of m-tile n has held at one moment. */
+/* Records the most bits that an instance of m-tile n has held at one moment. */
 static void note_held(tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   if (!v->n_slices) return;
@@ -633,7 +631,7 @@ static void reset(struct tf_model *m) {
     if (p->home_scope[z] >= 0) m->home_words[z] = 0;
 }
 
-/* What has entered passes the ports once all steps are known, also of each instance; then the
+/* Adds the entered words to the ports once all steps are known, also of each instance; then the
  * busiest are known. */
 static void finish_cells(tf_walker *e) {
   tf_cells_add_all(e->m, e->entered);
@@ -644,7 +642,7 @@ static void finish_cells(tf_walker *e) {
   if (e->m->each) tf_each_cells(e->m);
 }
 
-/* Where the mean instance stands for the busiest, what all of them move is shared out. */
+/* Divides the total among the instances, if the mean instance is used for the busiest. */
 static void share_out(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (m->first_busiest) return;
@@ -675,13 +673,10 @@ static void finish_ops(struct tf_model *m) {
   }
 }
 
-enum {
-  MOST_EACH = 1 << 20
-}; /* of what instances move apart is kept; where it is more, the first counts */
-
-enum {
-  FEW_OPS = 3
-}; /* up to so many have so few ways that following them all is faster than a memo of ranges */
+/* Most rows of words per instance that are kept; with more the first instance counts. */
+enum { MOST_EACH = 1 << 20 };
+/* With so few ops there are so few paths that following all is faster than caching ranges. */
+enum { FEW_OPS = 3 };
 
 static void end_walk(tf_walker *e, tf_arena *kinds) {
   free(e->entered);
@@ -691,8 +686,8 @@ static void end_walk(tf_walker *e, tf_arena *kinds) {
   tf_arena_free(kinds);
 }
 
-/* *rows: the most kinds of instance that act at once, if a later one has loaded more than the
- * first. */
+/* *rows: the most kinds of instance that are active at once, if a later one has loaded more than
+ * the first. */
 static bool walk(struct tf_model *m, int64_t *rows) {
   tf_walker e = {
       .m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
@@ -721,8 +716,9 @@ static bool walk(struct tf_model *m, int64_t *rows) {
     return false;
   }
   tf_range_memo *const before = m->plan->memo;
-  tf_arena *memo = m->plan->wl->n_ops > FEW_OPS ? tf_arena_new()
-                                                : NULL; /* without one it is slower, and as right */
+  tf_arena *memo = m->plan->wl->n_ops > FEW_OPS
+                       ? tf_arena_new()
+                       : NULL; /* without it the walk is slower, with the same result */
   if (memo && !tf_range_memo_exact(memo, m->plan)) m->plan->memo = before;
   m->ev.exact = true;
   m->ev.made = e.st->made;
@@ -747,7 +743,7 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   return e.ok;
 }
 
-/* Once more, where what instances move must be kept apart. */
+/* Walks again, if the words of each instance must be counted by themselves. */
 static bool walk_twice(struct tf_model *m) {
   int64_t rows = 0;
   const size_t row = (size_t)m->plan->n_slices + (size_t)m->views->n_cells;
@@ -758,7 +754,7 @@ static bool walk_twice(struct tf_model *m) {
   return m->each && walk(m, &rows);
 }
 
-/* Walks for what m-tiles hold at most, then access by access for the lines. */
+/* Walks for the most that m-tiles hold, then again, access by access, for the lines. */
 static bool walk_lines(struct tf_model *m) {
   struct tf_lines *x = m->lines;
   int64_t rows = 0;

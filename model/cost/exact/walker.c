@@ -1,4 +1,4 @@
-/* Where the loops of a walk stand. */
+/* The loop settings of a walk. */
 #include "model/cost/exact/walker.h"
 
 #include "model/flow/range_memo.h"

@@ -1,5 +1,5 @@
-/* Where borders clip boxes, the largest need not be the first.  Searches for the settings at which
- * a box, all that an m-tile holds, or the number of instances in use, is largest (most.h). */
+/* With borders, the first box need not be the largest.  Searches for the settings at which a box,
+ * the total of an m-tile, or the number of instances in use, is largest (most.h). */
 #include <string.h>
 
 #include "base/checked.h"
@@ -65,9 +65,9 @@ static bool partial(const struct tf_model *m, int o, int d) {
   return trips > 1 && (p->home_scope[p->wl->ops[o].out] >= 0 || p->wl->dims[d].extent % trips != 0);
 }
 
-/* Whether an op reads an intermediate by an index that falls with a dim of which a step may be
- * partial.  What such a step does not read is the low end, so that the producer's range begins
- * later, and all its steps with it. */
+/* Whether an op reads an intermediate by an index that decreases with a dim of which a step may be
+ * partial.  Such a step does not read the low end, so that the producer's range begins later, and
+ * all its steps with it. */
 static bool begins_late(const struct tf_model *m) {
   const tf_workload *wl = m->plan->wl;
   for (int o = 0; o < wl->n_ops; o++)
@@ -89,7 +89,7 @@ static bool follows_readers(const tf_plan *p, const tf_slice *s) {
   return false;
 }
 
-/* ---- the question --------------------------------------------------------------------------- */
+/* ---- the search's input --------------------------------------------------------------------- */
 
 /* The loops on which rank r of the slice depends. */
 static uint64_t rank_loops(const tf_slice *s, int r) {
@@ -111,8 +111,8 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->extent[q->n++] = t->extent[r];
 }
 
-/* Whether loops may move the ends of a slice unlike: it is the hull of reads with unlike indices;
- * or of what several ops touch, some of them in tiles of what their readers ask for, which lie
+/* Whether loops may move the ends of a slice differently: it is the hull of reads with different
+ * indices; or of what several ops touch, some in tiles of what their readers need, which are
  * elsewhere where a border cuts that. */
 static bool spreads(const tf_plan *p, const tf_slice *s) {
   const tf_tensor *t = &p->wl->tensors[s->tensor];
@@ -137,7 +137,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   q->node = n;
   q->n = 0;
   q->steady =
-      !m->plan->cuts && !m->ev.parts; /* ranges that a border clips are no longer split alike */
+      !m->plan->cuts && !m->ev.parts; /* ranges clipped by a border are no longer split equally */
   q->bounded = m->plan->cuts && !m->ev.parts;
   q->skip = 0;
   q->look = tile_lengths;
@@ -209,8 +209,8 @@ static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pi
 
 enum { MOST_PICKS = 4096 };
 
-/* The most bits that an m-tile holds at one moment: the maximum over every combination of one
- * vector per group.  -1: there are too many. */
+/* The most bits that an m-tile holds at one moment: the maximum over all combinations of one vector
+ * per group.  -1: there are too many. */
 static int64_t most_bits(const struct tf_model *m, const tf_view *v) {
   const tf_most *q = m->most;
   int pick[TF_MAX_PATH + 1] = {0}, g = 0, left = MOST_PICKS;
@@ -266,7 +266,7 @@ static void home_lengths(struct tf_model *m, const int *which, int n, const int6
 typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64_t *digits,
                         tf_ival *out);
 
-/* Begins to ask for n lengths below the loops above a node. */
+/* Prepares a search of n lengths below the loops above a node. */
 static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
   q->node = node;
   q->n = n;
@@ -276,8 +276,8 @@ static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
   q->what = what;
 }
 
-/* Asks for the lengths of z at home; tf_home_box goes through the loops that bring several runs
- * into one memory. */
+/* Prepares the search for the lengths of z at home; tf_home_box enumerates the loops that bring
+ * several runs into one memory. */
 static void ask_home(struct tf_model *m, const int *z) {
   tf_most *q = m->most;
   const tf_plan *p = m->plan;
@@ -368,8 +368,8 @@ static bool widen_by(breadth *b) {
   return ok;
 }
 
-/* Away from borders, where the most are in use; and as if there were none, at the first setting: no
- * more can be. */
+/* Evaluates settings away from borders, where most instances are in use; and the first setting
+ * without borders, which is an upper bound. */
 static bool widen_inside(breadth *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
@@ -379,7 +379,7 @@ static bool widen_inside(breadth *b) {
   b->m->ev.noclip = false;
   b->all = ok && sum.box < b->all ? sum.box : b->all;
   for (int i = 0; i < b->n; i++)
-    fixed[b->loops[i]] = (tf_turns(&b->m->ev, b->loops[i], fixed) - 1) / 2;
+    fixed[b->loops[i]] = (tf_nonempty_steps(&b->m->ev, b->loops[i], fixed) - 1) / 2;
   ok = ok && widen_by(b);
   for (int i = 0; i < b->n; i++)
     fixed[b->loops[i]] = 0;
@@ -392,7 +392,7 @@ static bool widen(breadth *b, int i) {
   if (i == b->n) return widen_by(b);
   bool ok = true;
   fixed[b->loops[i]] = 0;
-  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok;
+  for (int64_t n = tf_nonempty_steps(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok;
        t = tf_most_next(b->m, b->loops[i], t, n)) {
     fixed[b->loops[i]] = t;
     ok = widen(b, i + 1);
@@ -404,8 +404,8 @@ static bool widen(breadth *b, int i) {
 int64_t tf_border_width(struct tf_model *m, int n) {
   const tf_path *path = &m->plan->path[n];
   int64_t width = 1;
-  for (int c = 0; c < m->plan->at[n].n_comp; c++) {
-    tf_slice at = m->plan->at[n];
+  for (int c = 0; c < m->plan->node_slice[n].n_comp; c++) {
+    tf_slice at = m->plan->node_slice[n];
     breadth b = {.m = m, .at = &at, .left = TF_WIDTH_LOOKS, .all = 1};
     at.comp = &at.comp[c];
     at.n_comp = 1;

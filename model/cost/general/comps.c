@@ -54,7 +54,7 @@ static uint64_t prev_mask(const tf_plan *p, const tf_reuse_case *c, int r, uint6
   return mask & shared;
 }
 
-/* Where runs of a retaining scope matter, all loops above it form one component. */
+/* If runs of a retaining scope matter, all loops above it form one component. */
 static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, tf_comp *list,
                        int n) {
   if (!tf_retain_matters(p, s, c)) return n;
@@ -64,7 +64,7 @@ static int join_retain(const tf_plan *p, const tf_slice *s, const tf_reuse_case 
                         (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }
 
-/* The loops on which it depends which steps of s, and of the previous m-tile, are skipped: one
+/* The loops that decide which steps of s, and of the previous m-tile, are skipped: one
  * component. */
 static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c) {
   tf_comp k = {.loops = tf_skip_loops(p, s->node), .retain = -1};
@@ -76,7 +76,7 @@ static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_reuse_cas
   return k;
 }
 
-/* The components; skips: where steps are skipped. */
+/* The components; skips: if steps are skipped. */
 static int gather(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c, bool skips,
                   tf_comp *list) {
   const tf_path *path = &p->path[s->node];
@@ -106,7 +106,7 @@ static bool belongs(const tf_comp *part, const tf_comp *comp) {
   return part->loops & comp->loops;
 }
 
-/* Adds the parts: what would be components if nothing were retained or skipped. */
+/* Adds the parts: the components without retention and skipping. */
 static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_reuse_case *c,
                       tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
@@ -144,7 +144,7 @@ static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_re
   return out;
 }
 
-/* Whether a loop moves two terms of one index: together they may move it by nothing. */
+/* Whether a loop moves two terms of one index, whose shifts may cancel. */
 static bool moves_two_terms(const tf_plan *p, int o, const tf_index *ix) {
   uint64_t moved = 0;
   for (int t = 0; t < ix->n_terms; t++) {
@@ -165,8 +165,8 @@ static bool some_move_two_terms(const tf_plan *p) {
   return false;
 }
 
-/* Whether what op o makes is the hull of reads that need not move alike: a loop that moves one of
- * them may leave the hull where it is. */
+/* Whether op o's output is the hull of reads that need not move equally: a loop that moves one of
+ * them may leave the hull in place. */
 static bool read_unlike(const tf_plan *p, int o) {
   const tf_ref *first = NULL;
   TF_EACH_READ (p->facts, o, 0, at) {
@@ -185,7 +185,7 @@ static bool some_read_unlike(const tf_plan *p) {
   return any;
 }
 
-/* cancel: steps of a loop may move a box by nothing, although its ranges depend on the loop. */
+/* cancel: steps of a loop may leave a box in place, although its ranges depend on the loop. */
 static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   comps k = build(a, p, s, NULL);
   s->comp = k.list;
@@ -203,22 +203,22 @@ static bool fill(tf_arena *a, tf_plan *p, tf_slice *s, bool cancel) {
   return k.list != NULL;
 }
 
-/* Spatial loops above node n on which the ranges of two chains of temporal loops there depend:
- * where borders clip both, or reads that move unlike stretch both, one instance may take more steps
- * of one chain, and another more of the other. */
+/* Spatial loops above node n on which the ranges of two chains of temporal loops there depend: if
+ * borders clip both, or differently moving reads stretch both, one instance may take more steps of
+ * one chain, and another more of the other. */
 static uint64_t tied_loops(const tf_plan *p, int n) {
   const tf_path *path = &p->path[n];
-  uint64_t tied = 0;
+  uint64_t common_spatial = 0;
   for (int k = 0; k < path->n; k++)
     for (int j = 0; j < k; j++) {
       const tf_ploop *one = &p->loops[path->loops[j]], *other = &p->loops[path->loops[k]];
       if (!(path->temporal >> j & path->temporal >> k & 1) || one->op < 0 || other->op < 0 ||
           tf_plan_same_chain(p, path->loops[j], path->loops[k]))
         continue;
-      tied |= tf_base_mask(p, one->op, one->dim) & tf_base_mask(p, other->op, other->dim) &
-              ~path->temporal;
+      common_spatial |= tf_base_mask(p, one->op, one->dim) &
+                        tf_base_mask(p, other->op, other->dim) & ~path->temporal;
     }
-  return tied;
+  return common_spatial;
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
@@ -228,13 +228,13 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p) {
     if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o], cancel)) return false;
-  tf_plan bare = *p; /* as if nothing were retained: what is made then depends on all loops above */
+  tf_plan bare = *p; /* without retention: then every run's ranges depend on all loops above */
   bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
-  p->at = bare.made_mask ? TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes) : NULL;
-  for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
-    p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
-    if (!fill(a, p, &p->at[i], cancel)) return false;
-    if (p->cuts || p->unlike) p->at[i].tied = tied_loops(&bare, i);
+  p->node_slice = bare.made_mask ? TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes) : NULL;
+  for (int i = 0; p->node_slice && i < p->tree->n_nodes; i++) {
+    p->node_slice[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
+    if (!fill(a, p, &p->node_slice[i], cancel)) return false;
+    if (p->cuts || p->unlike) p->node_slice[i].tied = tied_loops(&bare, i);
   }
-  return p->at != NULL;
+  return p->node_slice != NULL;
 }

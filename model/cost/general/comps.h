@@ -4,7 +4,7 @@
 #define MODEL_COST_GENERAL_COMPS_H
 #include "model/flow/range.h"
 
-/* Fills p->at; and the components of all slices, for plain, moving and all their classes.  False
- * when memory runs out. */
+/* Fills p->node_slice, and the components of all slices (plain and moving) and of all their
+ * classes.  False when memory runs out. */
 bool tf_comps_fill(tf_arena *a, tf_plan *p);
 #endif

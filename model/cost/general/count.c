@@ -1,4 +1,4 @@
-/* Counts of every slice, op and node as sums over classes of settings. */
+/* Counts every slice, op and node by sums over classes of settings. */
 #include <string.h>
 
 #include "model/cost/general/comps.h"
@@ -63,8 +63,8 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_reuse_cas
   return ok;
 }
 
-/* Whether the entry before, whose layout is another, may not happen in a run of the scope that
- * retains what it is for: then nothing is dropped, and what is found is older. */
+/* Whether the previous entry, which has another layout, may not occur in a run of the scope that
+ * retains its tensor: then nothing is dropped, and older content is found. */
 static bool drops_in_some_runs(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c,
                                bool keeps) {
   if (keeps || c->prev < 0 || !p->n_retains) return false;
@@ -91,8 +91,8 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_reuse_case *
   return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
 
-/* The loops of more than one step that stand at their first setting where one side's first instance
- * is looked at; none: it is the only one. */
+/* The loops of more than one step that are at their first setting for the first instance of a side;
+ * none: there is only one instance. */
 static uint64_t still_at(const struct tf_model *m, int i, int side) {
   const tf_path *path = &m->plan->path[tf_slice_at(m->plan, i)->node];
   uint64_t turning = 0;
@@ -103,7 +103,7 @@ static uint64_t still_at(const struct tf_model *m, int i, int side) {
   return turning;
 }
 
-/* The same where the spatial loops at positions `still` stand at their first setting. */
+/* The same with the spatial loops at positions `still` at their first setting. */
 static bool count_class_at(struct tf_model *m, const tf_slice *s, const tf_reuse_case *c,
                            uint64_t still, tf_entry *e) {
   const uint64_t frozen = m->ev.frozen;
@@ -159,7 +159,7 @@ static bool count_tile_slice(struct tf_model *m, int i) {
   return ok;
 }
 
-/* What a leaf moves, with the spatial loops at `still` at their first setting. */
+/* Words that a leaf moves, with the spatial loops at `still` at their first setting. */
 static bool count_leaf_at(struct tf_model *m, const tf_slice *s, const tf_unit *unit,
                           uint64_t still, tf_move *out) {
   const bool join = s->makes ? unit->reduce : unit->multicast;
@@ -211,10 +211,12 @@ static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
     if (m->partly && m->told_node[n]) continue;
-    for (uint64_t left = m->plan->at[n].tied; left; left &= left - 1)
+    for (uint64_t left = m->plan->node_slice[n].tied; left; left &= left - 1)
       m->ev.irregular |= m->ev.trip[m->plan->path[n].loops[__builtin_ctzll(left)]] > 1;
-    if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
-        !tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
+    if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, TF_OVER_STEPS,
+                     &steps) ||
+        !tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, TF_OVER_WIDTH,
+                     &width))
       return false;
     m->steps[n] = steps.box;
     m->width[n] = m->plan->cuts || m->ev.parts ? tf_border_width(m, n) : width.box;
@@ -222,10 +224,10 @@ static bool count_nodes(struct tf_model *m) {
   return true;
 }
 
-/* Steps of Tile n in which the loop of `row` carries, where some settings are idle. */
+/* Steps of Tile n in which the loop of `row` steps, if some settings are idle. */
 static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   const tf_plan *p = m->plan;
-  const tf_slice *at = &p->at[n];
+  const tf_slice *at = &p->node_slice[n];
   int loop = m->views->node[n].row_loop[row], carry = 0;
   tf_sum sum = {0, 0};
   while (p->path[n].loops[carry] != loop)
@@ -243,9 +245,8 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   return true;
 }
 
-/* The steps of each class.  tf_node_class_steps has them where nothing is idle; Tiles with idle
- * steps are summed here.
- */
+/* Counts the steps of each class.  tf_node_class_steps counts them if nothing is idle; Tiles with
+ * idle steps are summed here. */
 static bool class_steps(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];

@@ -7,8 +7,8 @@
 
 /* Creates what only the general count and the walk need, once.  False: out of memory. */
 bool tf_general_ready(struct tf_model *m);
-/* Fill steps and widths; then moves, cells, op points; rescaled.  What m->partly says is there.
- * False on overflow. */
+/* Fill steps and widths; then moves, cells, op points; rescaled; except for what m->partly marks as
+ * counted.  False on overflow. */
 bool tf_count_nodes(struct tf_model *m);
 bool tf_count_slices(struct tf_model *m);
 bool tf_count_rescaled(struct tf_model *m);
@@ -30,8 +30,8 @@ void tf_home_box(struct tf_model *m, int z, const struct tf_retain *h, uint64_t 
 double tf_home_runs(const struct tf_model *m, int z);
 enum { TF_MOST_RUNS = 4096 };
 
-/* The same sizes, and the instances of nodes in use at once, where borders clip boxes.  Sets
- * ev->irregular where only the walk can tell. */
+/* The same sizes, and the instances of nodes in use at once, if borders clip boxes.  Sets
+ * ev->irregular where only the walk can count. */
 void tf_border_sizes(struct tf_model *m);
 void tf_border_homes(struct tf_model *m);
 /* The longest range of dim d at op o's leaf. */

@@ -1,10 +1,10 @@
-/* What the runs of a scope leave of an intermediate in one memory. */
+/* The box that the runs of a scope leave of an intermediate in one memory. */
 #include <string.h>
 
 #include "model/cost/general/general.h"
 #include "model/flow/retain.h"
 
-/* What the runs of a scope that share a memory leave of an intermediate there. */
+/* The box that the runs of a scope sharing a memory leave of an intermediate there. */
 typedef struct {
   struct tf_model *m;
   int z;
@@ -14,8 +14,8 @@ typedef struct {
   tf_ival *all;       /* [TF_MAX_RANK] */
 } leavings;
 
-/* Joins what the instance at scratch.cur leaves (of what is retained, all of it).  False: nothing.
- */
+/* Joins what the instance at scratch.cur leaves (of a retained tensor, all of it).  False:
+ * nothing. */
 static bool add_left(leavings *g) {
   tf_eval *ev = &g->m->ev;
   const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
@@ -47,7 +47,7 @@ static bool add_brought(leavings *g, int k) {
   if (k >= path->n) return add_left(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
   *digit = 0;
-  const int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur);
+  const int64_t n = tf_nonempty_steps(&g->m->ev, path->loops[k], g->m->scratch.cur);
   bool any = false;
   for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
     *digit = t;

@@ -1,7 +1,7 @@
-/* Finds the largest boxes.  Loops that no length ties together are searched separately, so that
- * their settings add up instead of multiplying.  Within a group, settings are pruned if no length
- * can exceed the known ones: a box is at most as long as it is without borders, and the further
- * outside the tensor it is, the less is left of it. */
+/* Finds the largest boxes.  Loops without a common length are searched separately, so that their
+ * settings add up instead of multiplying.  Within a group, branch and bound prunes settings at
+ * which no length can exceed the known ones: a box is at most as long as it is without borders, and
+ * the further outside the tensor it is, the less is left of it. */
 #include "model/cost/general/most.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static void add_group(tf_most *q, uint64_t loops) {
 /* Groups loops of one chain, loops of which one affects the range of another, and loops that move
  * the same length. The last group has the lengths that no loop moves. */
 static void make_groups(const struct tf_model *m, tf_most *q) {
-  const tf_slice *at = &m->plan->at[q->node];
+  const tf_slice *at = &m->plan->node_slice[q->node];
   int n = 0;
   q->n_groups = 0;
   for (int c = 0; c < at->n_comp; c++)
@@ -88,7 +88,7 @@ typedef struct {
   tf_most *q;
   tf_most_group *g;
   int n, loops[TF_MAX_PATH];
-  int64_t turns[TF_MAX_PATH]; /* upper bounds */
+  int64_t trip_bound[TF_MAX_PATH]; /* upper bounds */
   int64_t *digits;
   int64_t left; /* evaluations left */
 } hunt;
@@ -122,8 +122,8 @@ static bool add_undominated(hunt *h, const int64_t *len) {
   return true;
 }
 
-/* Finds the lengths at the present setting of the loops, and keeps them unless others are as long;
- * false: too many to keep. */
+/* Computes the lengths at the current setting of the loops, and keeps them unless they are
+ * dominated; false: too many to keep. */
 static bool measure_setting(hunt *h) {
   tf_most *q = h->q;
   h->left--;
@@ -153,7 +153,7 @@ static int64_t bound_of(const hunt *h, int f, int i) {
   if (!q->steady) return q->bounded && !q->loose[f] ? whole : q->extent[f];
   if (q->drifts[f]) return whole;
   for (int j = 0; j < h->n; j++) {
-    const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->turns[j] - 1);
+    const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->trip_bound[j] - 1);
     if (j < i || by < 0) down += by;
     if (j < i || by > 0) up += by;
   }
@@ -185,7 +185,7 @@ static bool descend(hunt *h, int i) {
   int64_t *digit = &h->digits[h->loops[i]];
   bool ok = true;
   *digit = 0;
-  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok;
+  for (int64_t n = tf_nonempty_steps(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok;
        t = tf_most_next(h->m, h->loops[i], t, n)) {
     *digit = t;
     ok = h->left-- > 0 && descend(h, i + 1);
@@ -194,7 +194,7 @@ static bool descend(hunt *h, int i) {
   return ok;
 }
 
-/* Each box ignoring borders, at the first setting; tiles: whole ones. */
+/* Each box without borders, at the first setting; tiles: whole ones. */
 static void find_whole(hunt *h, bool tiles) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
@@ -207,7 +207,7 @@ static void find_whole(hunt *h, bool tiles) {
   ev->noclip = ev->whole = false;
 }
 
-/* The position of each box ignoring borders, and how far each loop moves it. */
+/* The position of each box without borders, and how far each loop moves it. */
 static void find_places(hunt *h) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
@@ -230,7 +230,7 @@ static bool evaluate_first(hunt *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
     for (int j = 0; j < h->n && at; j++) {
-      const int64_t n = tf_turns(&h->m->ev, h->loops[j], h->digits);
+      const int64_t n = tf_nonempty_steps(&h->m->ev, h->loops[j], h->digits);
       h->digits[h->loops[j]] = at == 1 ? n / 2 : n - 1;
     }
     ok = measure_setting(h);
@@ -250,9 +250,9 @@ static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
     const int l = path->loops[k];
     if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0)
       continue;
-    h.turns[h.n] = q->steady ? tf_turns(&m->ev, l, h.digits) : m->ev.trip[l];
+    h.trip_bound[h.n] = q->steady ? tf_nonempty_steps(&m->ev, l, h.digits) : m->ev.trip[l];
     h.loops[h.n] = l;
-    h.n += h.turns[h.n] > 1;
+    h.n += h.trip_bound[h.n] > 1;
   }
   if (q->steady)
     find_places(&h);

@@ -15,7 +15,7 @@ typedef struct {
   uint64_t loops; /* positions on the path */
 } tf_most_group;
 
-/* The question, filled in by the caller, and the answer. */
+/* The search's input, filled in by the caller, and its result. */
 typedef struct tf_most {
   int room;               /* capacity of the arrays below, in lengths */
   int node;               /* the node whose path is searched */
@@ -23,12 +23,12 @@ typedef struct tf_most {
   int *slice, *rank;      /* [n] slice and rank, for look() */
   uint64_t *mask;         /* [n] positions of the loops that move it */
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
-  bool *drifts;  /* [n] where the box lies without borders also depends on what runs of a retaining
-                    scope make, or on  how much of a step its readers have */
-  bool bounded;  /* no length is more than without borders, but for those that are: */
+  bool *drifts;  /* [n] the position without borders also depends on what runs of a retaining scope
+                    compute */
+  bool bounded;  /* no length exceeds the one without borders, except for the `loose` ones */
   bool *loose;   /* [n] */
-  bool steady;   /* ignoring borders, a loop's step moves each length by the same distance at any
-                    setting of the others */
+  bool steady;   /* without borders, a loop's step moves each length by the same distance at any
+                    setting */
   uint64_t skip; /* positions that look() sets itself */
   /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip
    * and ev.whole are set. Lengths of an empty box are 0. */
@@ -44,13 +44,12 @@ typedef struct tf_most {
   int64_t *shift; /* [n * TF_MAX_PATH] */
 } tf_most;
 
-/* With room for all that m may ask; NULL: out of memory. */
+/* With room for every search of m; NULL: out of memory. */
 tf_most *tf_most_new(tf_arena *a, const struct tf_model *m);
-/* Finds the Pareto front of each group.  False: too many settings; only the walk can tell. */
+/* Finds the Pareto front of each group.  False: too many settings; only the walk can count. */
 bool tf_most_find(struct tf_model *m, tf_most *q);
-/* The setting of loop l, of n, to look at after t: where scopes retain, of those alike away from
- * borders (sums.c) one.
- */
+/* The next setting of loop l, of n, after t: with retention, one of those that are equal away from
+ * borders (sums.c). */
 int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n);
 /* Length v of group g of which[first + k]. */
 static inline int64_t tf_most_len(const tf_most *q, const tf_most_group *g, int v, int k) {

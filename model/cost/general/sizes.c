@@ -6,7 +6,7 @@
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Words of intermediate z that the first iteration of its home scope leaves in one instance: no
- * other leaves more. */
+ * other iteration leaves more. */
 static int64_t first_home_words(struct tf_model *m, int z) {
   tf_ival box[TF_MAX_RANK];
   tf_home_box(m, z, NULL, ~UINT64_C(0), m->scratch.zero, box);

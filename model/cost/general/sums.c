@@ -16,7 +16,7 @@ enum {
 /* The positions before k. */
 static uint64_t below(int k) { return k < TF_MAX_PATH ? (UINT64_C(1) << k) - 1 : ~UINT64_C(0); }
 
-/* Whether the entry before differs between settings of spatial loop k: some temporal loop starts
+/* Whether the previous entry differs between settings of spatial loop k: some temporal loop starts
  * over and splits a partial tile, so that its last setting is not the same in all instances. */
 static bool uneven_before(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
@@ -81,16 +81,15 @@ static bool one_by_one(tf_summing *e, int k) {
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
-/* Whether the sum is of use: a loop may have more settings than the sums may visit. */
+/* Whether the sum is possible: a loop may have more settings than the sums may visit. */
 static bool goes_on(const tf_summing *e) { return e->ok && !e->ev->irregular && !e->ev->ragged; }
 
-/* Counts a setting; past the most that the sums may visit they give up, as if only the walk could
- * tell. */
+/* Counts a setting; beyond the limit the sums stop, as if only the walk could count. */
 static void visit(tf_summing *e) { e->ev->irregular |= ++e->ev->work > e->ev->work_most; }
 
-/* Settings of temporal loop k, from the first, that boxes counted one by one have whatever borders
- * cut off their ranges, and at which no border clips those of one.  As many settings are then
- * counted at once of each, and equal boxes are met.  The most there is: it makes no difference. */
+/* The number of first settings of temporal loop k that all boxes counted one by one have, however
+ * borders cut their ranges, and at which no border clips a box.  As many settings are counted at
+ * once for each, so that equal boxes are found.  INT64_MAX: no limit. */
 static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
   const tf_plan *p = e->ev->plan;
   const int l = p->path[e->s->node].loops[k], o = p->loops[l].op;
@@ -135,9 +134,9 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
     sum_at(e, k, i, mult, border);
 }
 
-/* Adds setting `digit` of loop k, from the memo if a setting at the same distance from the mask's
+/* Adds setting `digit` of loop k, from the cache if a setting at the same distance from the mask's
  * edge was summed before.  Not inside the loop that steps: loops that start over were at their last
- * before, wherever that is. */
+ * setting before, wherever that is. */
 static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   if (!e->divides || (e->prev && e->zero >> k & 1) || !(e->skips & ~UINT64_C(0) << k << 1)) {
@@ -237,7 +236,7 @@ static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   return most;
 }
 
-/* Position of an instance loop being set, and the one whose range is asked for. */
+/* Position of the instance loop being set, and of the one whose range is wanted. */
 typedef struct {
   int from, k;
 } instance_of;
@@ -261,7 +260,7 @@ static int64_t longest(tf_summing *e, int k, int from) {
   if (from >= path->n) return tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
   int64_t *digit = &e->w->cur[path->loops[from]];
   *digit = 0;
-  int64_t most = largest(e, tf_turns(e->ev, path->loops[from], e->w->cur), longest_at,
+  int64_t most = largest(e, tf_nonempty_steps(e->ev, path->loops[from], e->w->cur), longest_at,
                          &(instance_of){from, k});
   *digit = 0;
   return most;
@@ -277,7 +276,7 @@ static bool multiply(tf_words *a, const tf_words *b) {
 }
 
 /* The sums of the parts below a retaining scope, in a run whose computed ranges are known: parts
- * are independent, so that their sums multiply. */
+ * are independent, so their sums multiply. */
 static tf_words parts(tf_summing *e, uint64_t border) {
   const tf_comp *whole = e->comp;
   const tf_words before = e->sum;
@@ -320,8 +319,8 @@ static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
     tf_before_disarm(e);
     return steps;
   }
-  int64_t most =
-      largest(e, tf_turns(e->ev, path->loops[k], e->w->cur), steps_at, &(run_of){k, border});
+  int64_t most = largest(e, tf_nonempty_steps(e->ev, path->loops[k], e->w->cur), steps_at,
+                         &(run_of){k, border});
   e->w->cur[path->loops[k]] = 0;
   return most;
 }
@@ -384,7 +383,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     sum_at(e, k, at, mult, border);
 }
 
-/* Where runs of a retaining scope matter: sums by the loop whose step begins the run. */
+/* Sums by the loop whose step begins the run, if runs of a retaining scope matter. */
 static void by_turn(tf_summing *e, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   uint64_t above = e->ev->plan->path[e->h->scope].temporal;
@@ -469,8 +468,7 @@ static void set_masks(tf_summing *e, enum tf_over over) {
     uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
     e->single |= unmoved;
     group &= ~unmoved;
-    for (int i = 0; i < e->comp->n_part;
-         i++) /* a mask ties together loops that move different ranks */
+    for (int i = 0; i < e->comp->n_part; i++) /* a mask connects loops that move different ranks */
       if (may_coincide(e, group & e->comp->part[i].loops))
         e->each |= group & e->comp->part[i].loops;
     if (!e->comp->n_part && group && may_coincide(e, group)) e->each = group & e->comp->loops;
@@ -545,7 +543,7 @@ static bool same_key(const tf_sum_key *a, const tf_sum_key *b) {
          a->n_rank == b->n_rank && a->rank == b->rank && a->prev == b->prev;
 }
 
-/* The sum over one component, from the memo if it is there. */
+/* The sum over one component, from the cache if it is there. */
 static bool find_comp(tf_summing *e, enum tf_over over) {
   tf_sum_memo *memo = e->w->memo;
   tf_sum_key key;
@@ -564,7 +562,7 @@ static bool find_comp(tf_summing *e, enum tf_over over) {
   return true;
 }
 
-/* A sum that has not begun.  Of its spots, which are long, only what the path uses is cleared. */
+/* Initialises a sum.  Of its settings, which are long, only what the path uses is cleared. */
 static void clear(tf_summing *e, const tf_path *path) {
   memset(e, 0, offsetof(tf_summing, here));
   memset(e->here.digit, 0, (size_t)path->n * sizeof *e->here.digit);

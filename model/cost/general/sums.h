@@ -34,7 +34,7 @@ enum {
   TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK
 };
 
-/* Sums over components of one slice in one evaluation: classes of entries, and instances and
+/* Cached sums over components of one slice in one evaluation: classes of entries, and instances and
  * groups, differ in few of them. */
 typedef struct {
   uint64_t loops, zero, single, each, frozen; /* masks of the component's loops */
@@ -49,7 +49,8 @@ typedef struct tf_sum_memo {
 } tf_sum_memo;
 
 /* Sums over the entries of slice s in class c (NULL: all entries).  keeps: what c->prev left is
- * still there.  False on overflow.  Sets ev->irregular where only the exact walk counts right. */
+ * still there.  False on overflow.  Sets ev->irregular where only the exact walk counts
+ * correctly. */
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps,
                  enum tf_over over, tf_sum *out);
 #endif

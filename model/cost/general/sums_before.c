@@ -1,4 +1,4 @@
-/* The entry before the current one: its loop settings, and what a retaining scope computed then. */
+/* The previous entry: its loop settings, and what a retaining scope computed then. */
 #include "model/cost/general/summing.h"
 
 enum { TF_BEFORE_BACK = 64 };
@@ -22,8 +22,8 @@ static int64_t ever_before(tf_summing *e, int k) {
   return n;
 }
 
-/* Whether an instance of the spatial loop at position k that is counted now (or that it stands for)
- * did not run at the entry before: then it holds what an older entry left. */
+/* Whether an instance of the spatial loop at position k that is counted now (or that is
+ * represented) did not run at the previous entry: then it holds what an older entry left. */
 static bool idle_before(tf_summing *e, int k) {
   int l = e->ev->plan->path[e->s->node].loops[k];
   int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
@@ -38,7 +38,7 @@ static bool idle_before(tf_summing *e, int k) {
 }
 
 /* The last setting of temporal loop k of node n's path that is not skipped, with the loops outside
- * it at dg, in the instance that is set; where it has none, it holds what an older entry left. */
+ * it at dg, in the current instance; if there is none, it holds what an older entry left. */
 static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
   const bool skips = !e->ev->masked_too && tf_skip_loops(e->ev->plan, n) >> k & 1;
   const int64_t own =
@@ -135,7 +135,7 @@ static bool passes(const tf_summing *e, uint64_t drops, const int64_t *dg) {
   return false;
 }
 
-/* What the entry before left in the same run: nothing, if it had no points. */
+/* Words that the previous entry in the same run left: none, if it had no points. */
 static void same_run(tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   if (e->prev == e->s || p->retain_at[e->prev->node] != p->retain_at[e->s->node] ||

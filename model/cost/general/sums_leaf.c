@@ -1,4 +1,4 @@
-/* One setting of all loops of a component: its box, and what it finds of the entry before. */
+/* One setting of all loops of a component: its box, and what it finds of the previous entry. */
 #include <string.h>
 
 #include "model/cost/general/summing.h"
@@ -47,7 +47,7 @@ static bool more_room(tf_boxes *w, int n) {
 }
 
 /* Adds a row, the box of one instance and what it found, and returns whether it was there already.
- * Boxes of all steps of runs that are not alike are soon more than the walk has kinds of steps. */
+ * Boxes of all steps of differing runs are soon more than the walk has kinds of steps. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
   const int most = e->unlike ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
@@ -82,10 +82,10 @@ static bool instances(const tf_summing *e) {
   return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal;
 }
 
-/* Counts a box that other instances may share: row[0 .. n) says where it lies and what was found,
- * rank by rank, with room for one more entry.  A box met before under the same free loops is not
- * counted again.  With another part found, it counts once more under `some`; once it is met with
- * nothing found, it no longer counts under `always`. */
+/* Counts a box that other instances may share: row[0 .. n) is its position and what was found, rank
+ * by rank, with room for one more entry.  A box that was seen before under the same free loops is
+ * not counted again.  With another part found, it counts once more under `some`; once it is seen
+ * with nothing found, it no longer counts under `always`. */
 static void add_once(tf_summing *e, int64_t mult, tf_words v, int64_t *row, int n) {
   for (int i = 0; i < n && !v.kept; i += 4)
     row[i + 2] = row[i + 3] = 0; /* only in a single rank may part of a box be found */

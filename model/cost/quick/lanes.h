@@ -112,7 +112,7 @@ int tf_lanes_at_home(tf_lanes *w, int z);
  * position n are alike (lanes.c). */
 void tf_lanes_range(tf_lanes *w, int i);
 void tf_lanes_home(tf_lanes *w, int z);
-/* tf_cut: the part of a length that one spatial loop gives to an instance. */
+/* tf_instance_part: the part of a length that one spatial loop gives to an instance. */
 int tf_lanes_cut(tf_lanes *w, int len, int loop);
 void tf_lanes_put(tf_lanes *w, int i, int c, const tf_lane_move *v);
 int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n);

@@ -1,15 +1,15 @@
-/* Tiles that rules leave out: of what a memory would fetch from another one, that for which the
- * zeros of other tensors leave no work while it stays (docs/SEMANTICS.md section 8).  Shares follow
- * from the trip counts alone, so that they are found before anything is counted, and weigh words
- * where they pass ports. */
+/* Omission of tiles by zeros: a tile fetched from another memory is omitted if zeros of other
+ * tensors leave no work for it while it stays (docs/SEMANTICS.md section 8).  Shares follow from
+ * the trip counts alone, so they are found before anything is counted, and weigh words where these
+ * pass ports. */
 #include <math.h>
 
 #include "model/cost/zeros.h"
 #include "model/input/dims.h"
 
-/* ---- once a tree ----------------------------------------------------------------------------- */
+/* ---- once per tree --------------------------------------------------------------------------- */
 
-/* Reads of op o, zeros of which leave out tiles of slice i. */
+/* Reads of op o whose zeros leave out tiles of slice i. */
 static tf_voiders named(const struct tf_model *m, int i, int o) {
   const tf_plan *p = m->plan;
   const tf_memory *mem = &p->arch->memories[p->slices[i].above];
@@ -28,8 +28,8 @@ static int served_from(const struct tf_model *m, int i) {
   return -1;
 }
 
-/* Whether loops that move the reference make its boxes the same or disjoint: no rank is moved by
- * several dims. */
+/* Whether the boxes of the reference, at different steps, are the same or disjoint: no rank is
+ * moved by several dims. */
 static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, int rank) {
   const tf_op *op = &p->wl->ops[t->op];
   bool apart = true;
@@ -39,8 +39,8 @@ static bool cuts_apart(const tf_plan *p, const tf_tiles *t, const tf_ref *ref, i
   return apart;
 }
 
-/* Whether the m-tile finds what it has left itself, or nothing, at each entry, and no other finds
- * that. */
+/* Whether at each entry the m-tile finds only its own previous content, or nothing, and no other
+ * m-tile finds that content. */
 static bool finds_own(const tf_plan *p, int i) {
   bool own = true;
   for (int k = 0; k < p->n_tile_slices; k++)
@@ -51,8 +51,8 @@ static bool finds_own(const tf_plan *p, int i) {
   return own;
 }
 
-/* An earlier slice of the same m-tile that the same op reads, by a rule: the op's dims are cut
- * alike; -1: none. */
+/* An earlier slice of the same m-tile that the same op reads, with a rule, so that the op's dims
+ * are cut equally; -1: none. */
 static int twin_of(const struct tf_model *m, int i) {
   const tf_slice *s = m->plan->slices;
   const tf_tiles *t = m->zeros->tiles;
@@ -61,7 +61,7 @@ static int twin_of(const struct tf_model *m, int i) {
   return -1;
 }
 
-/* Fills the rule of slice i, of which `on` may leave tiles out. */
+/* Fills the rule of slice i, whose tiles zeros of `on` may leave out. */
 static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
@@ -114,7 +114,7 @@ static bool any_rule(const tf_arch *a) {
   return any;
 }
 
-/* Whether a rule leaves out slice i, or what serves it. */
+/* Whether a rule leaves out slice i, or a slice that serves it. */
 static bool is_ruled(const struct tf_zeros *z, int i) {
   bool ruled = false;
   for (int j = i; j >= 0 && !ruled; j = z->tiles[j].from)
@@ -124,7 +124,8 @@ static bool is_ruled(const struct tf_zeros *z, int i) {
 
 static bool alike(const tf_voiders *on) { return on->of[TF_LEFT_TIME] == on->of[TF_LEFT_ENERGY]; }
 
-/* Whether what leaves out slice i, or what serves it, saves time wherever it saves energy. */
+/* Whether the rules that leave out slice i, or what serves it, save time wherever they save
+ * energy. */
 static bool rules_alike(const struct tf_zeros *z, int i) {
   bool all = true;
   for (int j = i; j >= 0 && all; j = z->tiles[j].from)
@@ -176,7 +177,7 @@ bool tf_tiles_new(struct tf_model *m) {
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* Temporal loops above slice i's node, innermost first, at whose steps the tile stays. */
-static uint64_t staying(const struct tf_model *m, int i) {
+static uint64_t stay_loops(const struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
   uint64_t stay = 0;
@@ -193,14 +194,14 @@ static uint64_t staying(const struct tf_model *m, int i) {
   return stay;
 }
 
-/* Instances that take one tile together. */
-static uint64_t sharing(const struct tf_model *m, int i) {
+/* Spatial loops whose instances take one tile together. */
+static uint64_t sharing_loops(const struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   return m->plan->arch->memories[s->level].multicast ? s->merge & ~m->zeros->tiles[i].moves : 0;
 }
 
-/* The steps of the loops in the mask; *apart: between them, from the innermost on, stands one that
- * is not in `of`. */
+/* The steps of the loops in the mask; *apart: a loop that is not in `of` is between them, from the
+ * innermost on. */
 static double steps_of(const struct tf_model *m, const tf_path *path, uint64_t mask, uint64_t of,
                        bool *apart) {
   double steps = 1;
@@ -248,10 +249,10 @@ typedef struct {
   const struct tf_model *m;
   int slice;
   uint64_t of;
-} around;
+} step_set;
 
-/* What of dim d all these steps have; *apart: it is no single range. */
-static double range_around(const around *x, int d, bool *apart) {
+/* The range of dim d over all these steps; *apart: it is not a single range. */
+static double range_over(const step_set *x, int d, bool *apart) {
   const tf_plan *p = x->m->plan;
   const tf_tiles *t = &x->m->zeros->tiles[x->slice];
   const int at = tf_op_slot(&p->wl->ops[t->op], d);
@@ -267,16 +268,16 @@ static bool moves_another(const tf_ref *ref, int rank, int r, int d) {
   return moves;
 }
 
-/* Elements of rank r that they read; *exact: false if there are fewer.  *grid: false if boxes along
- * it are none that cut all of the rank. */
-static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, bool *grid) {
+/* Elements of rank r that these steps read; *exact: false if there are fewer.  *grid: false if
+ * boxes along it do not tile all of the rank. */
+static int64_t along(const step_set *x, const tf_ref *ref, int r, bool *exact, bool *grid) {
   const tf_workload *wl = x->m->plan->wl;
   const tf_tensor *t = &wl->tensors[ref->tensor];
   const tf_index *index = &ref->index[r];
   double span = 1, product = 1;
   bool apart = false, ones = true;
   for (int k = 0; k < index->n_terms; k++) {
-    const double n = range_around(x, index->terms[k].dim, &apart);
+    const double n = range_over(x, index->terms[k].dim, &apart);
     span += fabs((double)index->terms[k].coef) * (n - 1);
     product *= n;
     ones &= index->terms[k].coef == 1;
@@ -294,13 +295,13 @@ static int64_t along(const around *x, const tf_ref *ref, int r, bool *exact, boo
   return (int64_t)fmin(fmin(apart ? product : span, product), (double)t->extent[r]);
 }
 
-/* The probability that read r has an element that is not zero, for all that meets a tile of slice i
- * while it stays; shared: in one of the instances at least that take it together. */
+/* The probability that read r has a nonzero element among all that are combined with a tile of
+ * slice i while it stays; shared: in at least one of the instances that take it together. */
 static double find_some(const struct tf_model *m, int i, int r, bool shared) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   const tf_ref *ref = &p->wl->ops[z->tiles[i].op].reads[r];
-  const around x = {m, i, z->tiles[i].stay | (shared ? sharing(m, i) : 0)};
+  const step_set x = {m, i, z->tiles[i].stay | (shared ? sharing_loops(m, i) : 0)};
   const int rank = p->wl->tensors[ref->tensor].rank;
   tf_chunks b = {.grid = true};
   bool exact = !tf_is_padded(&p->wl->tensors[ref->tensor]);
@@ -313,12 +314,12 @@ static double find_some(const struct tf_model *m, int i, int r, bool shared) {
 
 /* ---- each evaluation ------------------------------------------------------------------------- */
 
-/* What rules leave of something that a tile serves, as a product. */
+/* The share that rules leave of accesses that a tile serves, as a product. */
 typedef struct {
-  double each;  /* of tensors whose zeros are drawn */
-  double known; /* of one whose zeros are known; of several at most */
+  double each;  /* over tensors with random zeros */
+  double known; /* of one with known zeros; of several, an upper bound */
   int n_known;
-  uint64_t told; /* reads that have been taken */
+  uint64_t told; /* reads that are included */
 } leaving;
 
 static bool is_known(const tf_plan *p, int o, int r) {
@@ -334,7 +335,7 @@ static void leave(struct tf_model *m, leaving *x, int o, int r, double some) {
   x->known = fmin(x->known, some);
 }
 
-/* What the tiles leave from slice i outwards. */
+/* Multiplies by the shares that the tiles leave, from slice i outwards. */
 static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
   const struct tf_zeros *z = m->zeros;
   for (int j = i; j >= 0; j = z->tiles[j].from) {
@@ -345,7 +346,7 @@ static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
   }
 }
 
-/* Known zeros of two tensors depend on each other: then a tile of one is not left out for those of
+/* The known zeros of two tensors depend on each other, so a tile of one is not omitted for those of
  * the other. */
 static double left_of(struct tf_model *m, const leaving *x, int tensor) {
   const bool both = x->n_known && m->plan->wl->tensors[tensor].density.fall == TF_FALL_KNOWN;
@@ -353,17 +354,17 @@ static double left_of(struct tf_model *m, const leaving *x, int tensor) {
   return x->each * (both ? 1 : x->known);
 }
 
-/* [read] the probability for slice i that some is not zero, where instances take one tile together.
- */
+/* [read] the probability that some element is nonzero, for slice i, if instances take one tile
+ * together. */
 static const double *together(struct tf_model *m, int i, double some[64]) {
   const tf_tiles *t = &m->zeros->tiles[i];
-  if (t->op < 0 || !t->now || !steps_in(m, i, sharing(m, i))) return t->some;
+  if (t->op < 0 || !t->now || !steps_in(m, i, sharing_loops(m, i))) return t->some;
   for (uint64_t on = t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1)
     some[__builtin_ctzll(on)] = find_some(m, i, __builtin_ctzll(on), true);
   return some;
 }
 
-/* Slice i's own rule, where some of reads are not zero with these probabilities. */
+/* Slice i's own rule, with these probabilities that some element of a read is nonzero. */
 static double shared_from(struct tf_model *m, int i, int w, const double *some) {
   const tf_tiles *t = &m->zeros->tiles[i];
   leaving x = {.each = 1, .known = 1};
@@ -398,7 +399,7 @@ static void find_fetched(struct tf_model *m, int i) {
   m->views->up[i] = z->up[i] * f->read[TF_LEFT_TIME];
 }
 
-/* A leaf's accesses, beside what zeros of its points leave out. */
+/* Finds the share of a leaf's accesses that remain, beside the effect of zeros of its points. */
 static void find_lacked(struct tf_model *m, int i, int o) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -416,8 +417,8 @@ static void find_lacked(struct tf_model *m, int i, int o) {
   }
 }
 
-/* Of the points that op o's own rules leave, the share that has all its operands.  Where several
- * operands wait for one tensor, a tile of the one may be there without that of the other. */
+/* The share of the points left by op o's own rules that have all operands.  If several operands
+ * depend on one tensor, the tile of one may be there without that of another. */
 static leaving served(struct tf_model *m, int o, int w) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
@@ -469,7 +470,7 @@ void tf_tiles_begin(struct tf_model *m) {
   for (int i = 0; i < p->n_tile_slices; i++) {
     tf_tiles *t = &z->tiles[i];
     t->now = t->op >= 0 && t->told && steps && !m->open && divides(m, &ev, i);
-    if (t->now) t->stay = staying(m, i);
+    if (t->now) t->stay = stay_loops(m, i);
     for (uint64_t on = t->op < 0 ? 0 : t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1) {
       const int r = __builtin_ctzll(on);
       t->some[r] = t->now               ? find_some(m, i, r, false)

@@ -122,26 +122,26 @@ static void open_pixels(c_printer *c, const window *t) {
 /* Pairs of sums as words, if those of the first pixels stand so, as others then do. */
 static void leave_pairs(c_printer *c, const window *t) {
   const char *along = c_dim_name(c, t->op, t->t->depthwise.pixel);
-  c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->to), fputs(" % 4 == 0;\n", c->out);
+  c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->sums), fputs(" % 4 == 0;\n", c->out);
   if (pixels(t) > 1) {
     c_line(c, "{\n"), c->depth++, c_indent(c);
     fprintf(c->out, "const int64_t next = d_%s + 1, d_%s = next;\n", along, along);
-    c_line(c, "words = words && (uintptr_t)&"), c_element_of(c, t->t->to);
+    c_line(c, "words = words && (uintptr_t)&"), c_element_of(c, t->t->sums);
     fputs(" % 4 == 0;\n", c->out), c_close(c, 1);
   }
   for (int i = 0; i < 2; i++) {
     c_line(c, i ? "} else {\n" : "if (words) {\n"), c->depth++;
     open_pixels(c, t);
-    c_line(c, i ? "put_pair(&" : "put_word(&"), c_element_of(c, t->t->to);
+    c_line(c, i ? "put_pair(&" : "put_word(&"), c_element_of(c, t->t->sums);
     fputs(i ? ", sum[t1][0], sum[t1][1], 2);\n" : ", sum[t1][0], sum[t1][1]);\n", c->out);
     c_close(c, 1 + i), c->depth -= !i;
   }
 }
 
 /* Stores the sums of pixels and channels that exist. */
-static void leave(c_printer *c, const window *t) {
+static void store_sums(c_printer *c, const window *t) {
   const char *channel = c_dim_name(c, t->op, t->t->depthwise.channels);
-  if (t->t->pairs && t->t->to >= 0) {
+  if (t->t->pairs && t->t->sums >= 0) {
     leave_pairs(c, t);
     return;
   }

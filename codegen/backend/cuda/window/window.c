@@ -154,7 +154,7 @@ static void find_pairs(lowering *w, const ir_body *b) {
     const cu_window_nest *t = cu_of(b->s[i])->window;
     find_pairs(w, &b->s[i]->body);
     if (!t) continue;
-    const ir_range *c = &b->s[i]->range[t->of.channels];
+    const ir_range *c = &b->s[i]->range[t->depthwise.channels];
     cu_window_nest *new = TF_NEW(w->p->arena, cu_window_nest);
     cu_note *note = new ? cu_edit(w->p, b->s[i]) : NULL;
     if (!note) return;
