@@ -273,7 +273,8 @@ static void forget(ir_checker *c, const ir_stmt *s) {
 
 static void loop(ir_checker *c, const ir_stmt *s) {
   ir_must(c, s->loop.trip > 0, "for: %lld steps", (long long)s->loop.trip);
-  ir_must(c, s->loop.dim >= 0 && s->loop.dim < c->wl->n_dims, "for: no dim %d", s->loop.dim);
+  ir_must(c, s->loop.dim >= 0 && s->loop.dim < (c->wl->n_dims ? c->wl->n_dims : 1),
+          "for: no dim %d", s->loop.dim);
   const ir_map_facts *map = ir_map_of(s->loop.map);
   ir_must(c, s->loop.map == IR_SERIAL || c->p->platform->maps >> s->loop.map & 1,
           "for: the target has no %s", map->name);

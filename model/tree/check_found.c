@@ -543,6 +543,7 @@ static bool covers_row(gaps_at *g, int rank, const int *picked, int n) {
 static bool covers(gaps_at *g, int rank, const int *picked, int n, int most) {
   const int ranks = g->q->f->wl->ops[g->q->o].n_out_dims;
   g->looks += n;
+  if (ranks == 0) return n > 0; /* one number: any run that makes it */
   if (rank + 1 == ranks) return covers_row(g, rank, picked, n);
   int *next = &g->picked[(rank + 1) * most];
   for (int64_t from = g->whole[rank].lo, to, end = from + g->whole[rank].len; from < end;
@@ -606,7 +607,7 @@ static bool look_through(gaps_at *g, tf_arena *a, enum verdict *v) {
   g->whole = TF_ARRAY(a, tf_ival, (size_t)ranks);
   g->box = TF_ARRAY(a, tf_ival, (size_t)(in * ranks));
   g->row = TF_ARRAY(a, tf_ival, (size_t)in);
-  g->picked = TF_ARRAY(a, int, (size_t)(in * ranks));
+  g->picked = TF_ARRAY(a, int, (size_t)(in * (ranks ? ranks : 1)));
   if (!g->whole || !g->box || !g->row || !g->picked) return false;
   memset(g->q->digits, 0, (size_t)g->q->f->n_loops * sizeof *g->q->digits);
   g->q->r->digits = g->q->digits;

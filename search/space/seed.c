@@ -177,7 +177,8 @@ static void swap_two(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int
   int32_t *tile = some_tile(s, rng, order, genes, &o, &t);
   if (!tile) return;
   uint32_t n = (uint32_t)s->wl->ops[o].n_dims;
-  uint32_t base = tf_rng_below(rng, 2) ? n : 0, of = base ? 4 : n;
+  const bool spreads = tf_rng_below(rng, 2) || n == 0; /* an op of scalars has no loop */
+  uint32_t base = spreads ? n : 0, of = spreads ? 4 : n;
   uint32_t i = tf_rng_below(rng, of), k = tf_rng_below(rng, of);
   int32_t held = tile[base + i];
   tile[base + i] = tile[base + k];

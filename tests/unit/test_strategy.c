@@ -9,7 +9,7 @@
 #include "search/space/trips.h"
 #include "search/strategy/strategy.h"
 #include "tests/unit/check.h"
-#include "tileflow/model.h"
+#include "tileflow/tileflow.h"
 
 /* ---- a toy space: a number as a product of so many factors, in order ------------------------- */
 enum { FACTORS = 4, SEEN = 512 };
@@ -286,7 +286,34 @@ static void test_repeats(void) {
   tf_arena_free(a);
 }
 
+/* ---- ops of numbers -------------------------------------------------------------------------- */
+/* Every strategy on a workload some of whose ops have no dim at all, so that no loop of theirs can
+ * be exchanged or spread. */
+static void test_numbers(void) {
+  static const char text[] =
+      "architecture:\n  name: a\n  memories:\n  - {name: M0, bandwidth: 8}\n"
+      "  - {name: M1, mesh: [2, 1], capacity: 200, bandwidth: 4}\n"
+      "  compute: [{name: u, ops: [max, exp, add, sub, mul, div], mesh: [2, 1]}]\n"
+      "workload:\n  name: w\n  dims: {n: 1}\n  ops:\n"
+      "  - X[] max= S[n]\n  - D[n] = S[n] - X[]\n  - E[n] = exp(D[n])\n  - Z[] += E[n]\n"
+      "  - R[] = 1 / Z[]\n  - P[n] = R[] * E[n]\n";
+  tf_text t = {"test", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  for (int k = 0; CHECK(s) && tf_search_strategy(k, NULL); k++)
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+      tf_search_opts o = {.strategy = tf_search_strategy(k, NULL),
+                          .budget = {.seed = seed, .threads = 1, .max_evals = 500}};
+      tf_search_result *r = tf_search_run(s->arch, s->workload, NULL, &o, d);
+      CHECK(r && r->n_best > 0);
+      tf_search_free(r);
+    }
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(void) {
+  test_numbers();
   test_repeats();
   test_all_of_it();
   test_nothing();

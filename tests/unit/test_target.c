@@ -360,7 +360,24 @@ static void check_rows(int rows, bool in_tiles, bool passes) {
   close_session(&s);
 }
 
+/* Every target lowers a workload of numbers alone, which has no dim that a loop could go over. */
+static void check_numbers(void) {
+  session s = open_session("architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n"
+                           "  - {name: L1}\n  compute:\n  - {name: u, ops: [mul, exp]}\n"
+                           "workload:\n  name: w\n  dims: {}\n  ops:\n"
+                           "  - \"C[] = A[] * 2\"\n  - \"E[] = exp(C[]) * B[]\"\n"
+                           "mapping: |\n  DRAM\n    Seq\n      L1\n        op C\n      L1\n"
+                           "        op E\n");
+  for (int i = 0; CHECK(s.tree) && tf_emit_target(i, NULL); i++) {
+    char *ir = tf_emit_ir(s.tree, tf_emit_target(i, NULL), NULL, s.d);
+    if (!CHECK(ir)) printf("  of target %s\n", tf_emit_target(i, NULL));
+    free(ir);
+  }
+  close_session(&s);
+}
+
 int main(void) {
+  check_numbers();
   session s = open_session(gemm);
   if (CHECK(s.tree != NULL)) {
     check_faults(&s);

@@ -21,6 +21,7 @@ typedef enum {
   TEMP,
   LSE,
   WORDY,
+  NUMBER,
   N_WL
 } wl_id;
 static const char *const workloads[N_WL] = {
@@ -52,6 +53,9 @@ static const char *const workloads[N_WL] = {
             "  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n  - L[m] = X[m] + log(Z[m])\n",
     [WORDY] = "  dims: {for: 6, keep: 8, bypass: 4, spatial: 2}\n  ops:\n"
               "  - stream[for,bypass] += A[for,keep,spatial] * retain[keep,bypass]\n",
+    [NUMBER] = "  dims: {n: 3, p: 1999, r: 2, m: 2000, q: 5}\n  tensors: {C: {pad: [1]}}\n  ops:\n"
+               "  - K[] += I[n]\n  - C[p] = J[p] - K[]\n  - O[m] += C[m + r - 1] * W[r]\n"
+               "  - B[q] = L[q] * K[]\n",
     [TEMP] = "  dims: {m: 8, l: 16, n: 2}\n  ops:\n  - X[m] max= S[m,l]\n"
              "  - Z[m] += exp(S[m,l] - X[m])\n"
              "  - O[m,n] += exp(S[m,l] - X[m]) / Z[m] * V[l,n]\n",
@@ -295,6 +299,14 @@ static const illegal illegals[] = {
      "          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n      op O",
      1,
      {TF_E_STREAM}},
+    /* one number, made anew in each of 2000 steps and read outside of them */
+    {__LINE__,
+     NUMBER,
+     "Seq\n  DRAM for m=2000\n    Seq\n      DRAM\n        Seq\n          L1 for n=3\n"
+     "            op K\n          L1 for p=2\n            op C\n      L1 for r=2\n        op O\n"
+     "  DRAM for q=5\n    L1\n      op B",
+     1,
+     {TF_E_LOOP}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq\n"), 1, {TF_E_LOOP}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for l=4 m=2\n  Seq stream X Z O\n"), 1, {TF_E_STREAM}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq stream X Z O E\n"), 1, {TF_E_STREAM}},

@@ -203,7 +203,8 @@ ir_stmt *cu_only_loop(const ir_body *b) {
 
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, lower_mark *mark) {
   ir_stmt *s = lower_add(w, IR_FOR);
-  const int var = lower_var(w, "i_%s_", w->p->dim_id[dim]);
+  /* Numbers alone are made by one block, of a loop over no dim. */
+  const int var = lower_var(w, "i_%s_", w->plan->wl->n_dims ? w->p->dim_id[dim] : "all");
   *mark = (lower_mark){w->into, w->n_lets};
   if (lower_failed(w)) return ir_number(0);
   s->loop.var = var;
