@@ -234,7 +234,11 @@ static bool count_whole(tf_model *m) {
 static bool estimate(tf_model *m) {
   if (!m->gave_up || !m->estimates || !m->even || m->plan->n_retains) return false;
   m->gave_up = !count_whole(m);
-  return !m->gave_up;
+  if (m->lines && !m->open && !m->note && !m->gave_up) {
+    tf_lines_clear(m);
+    m->gave_up = !tf_lines_even(m) && !m->starved;
+  }
+  return !m->gave_up && !m->starved;
 }
 
 /* Counts where some tiles may be partial. */
@@ -243,12 +247,24 @@ static bool count_partial(tf_model *m) {
   return !m->views->peers && tf_uneven_count(m);
 }
 
+/* Lines of what closed sums have counted.  False: a walk must note them. */
+static bool sum_lines(struct tf_model *m) {
+  const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
+  if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
+  if (!m->starved) tf_lines_clear(m);
+  return false;
+}
+
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may
- * count a part. */
+ * count a part.  Sets ev->irregular where lines need more. */
 static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
   if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
+  if (m->lines && !m->open) { /* which only closed sums tell */
+    m->ev.irregular |= !m->quick || (!m->note && !sum_lines(m));
+    return true;
+  }
   return m->quick || (tf_count_slices(m) && tf_count_rescaled(m));
 }
 
@@ -336,14 +352,6 @@ static bool misfits(tf_model *m, tf_result *out) {
   return lacks(m, out);
 }
 
-/* Lines of what closed sums have counted.  False: a walk must note them. */
-static bool sum_lines(struct tf_model *m) {
-  const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
-  if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
-  if (!m->starved) tf_lines_clear(m);
-  return false;
-}
-
 /* None of what streaming leaves out. */
 static void drop_lines(struct tf_model *m) {
   static const tf_move none = {0};
@@ -374,8 +382,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m)) &&
                        (!lines || m->note || sum_lines(m));
-  m->ev.irregular |=
-      m->views->peers || lines; /* otherwise what neighbours hand on, and lines, are walked */
+  /* otherwise what neighbours hand on, and lines, are walked */
+  m->ev.irregular |= m->views->peers || (lines && !m->plan->n_retains);
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

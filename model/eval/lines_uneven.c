@@ -163,7 +163,7 @@ static bool tile(struct tf_model *m, int i) {
   job j;
   if (!start(m, i, &j) || j.u->off || !tf_uneven_tells(m, i) || joined(&j)) return false;
   for (int c = 0; c < j.s->n_class; c++)
-    if (!entries(&j, c)) return false;
+    if (tf_run_found(m->plan, j.s, &j.s->classes[c]) >= 0 || !entries(&j, c)) return false;
   return true;
 }
 
