@@ -249,22 +249,18 @@ static bool count_partial(tf_model *m) {
 
 /* Lines of what closed sums have counted.  False: a walk must note them. */
 static bool sum_lines(struct tf_model *m) {
-  const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
+  const bool even = m->quick && !m->partial && !m->plan->clips && !m->plan->cuts;
   if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
   if (!m->starved) tf_lines_clear(m);
   return false;
 }
 
 /* Sums over classes of what closed sums have not counted.  closed: in scopes that retain they may
- * count a part.  Sets ev->irregular where lines need more. */
+ * count a part. */
 static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
   if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
-  if (m->lines && !m->open) { /* which only closed sums tell */
-    m->ev.irregular |= !m->quick || (!m->note && !sum_lines(m));
-    return true;
-  }
   return m->quick || (tf_count_slices(m) && tf_count_rescaled(m));
 }
 
@@ -301,6 +297,7 @@ static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
   if (!m->ev.irregular && !sized) sizes(m);
+  m->ev.irregular |= !m->ev.irregular && m->lines && !m->open && !sum_lines(m);
   if (!m->ev.irregular) return true;
   const bool walked = tf_walk(m);
   m->gave_up = !walked && !m->starved;
@@ -380,10 +377,11 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
-  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m)) &&
-                       (!lines || m->note || sum_lines(m));
-  /* otherwise what neighbours hand on, and lines, are walked */
-  m->ev.irregular |= m->views->peers || (lines && !m->plan->n_retains);
+  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  const bool noted = lines && (ok ? !m->note && !sum_lines(m) : !even || m->note);
+  ok = m->quick = ok && !noted;
+  /* otherwise what neighbours hand on, and such lines, are walked */
+  m->ev.irregular |= m->views->peers || noted;
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
