@@ -234,13 +234,25 @@ static bool count_whole(tf_model *m) {
 static bool estimate(tf_model *m) {
   if (!m->gave_up || !m->estimates || !m->even || m->plan->n_retains) return false;
   m->gave_up = !count_whole(m);
-  return !m->gave_up;
+  if (m->lines && !m->open && !m->note && !m->gave_up) {
+    tf_lines_clear(m);
+    m->gave_up = !tf_lines_even(m) && !m->starved;
+  }
+  return !m->gave_up && !m->starved;
 }
 
 /* Counts a tree in which some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
   return !m->views->peers && tf_uneven_count(m);
+}
+
+/* Lines of what closed sums have counted.  False: a walk must note them. */
+static bool sum_lines(struct tf_model *m) {
+  const bool even = m->quick && !m->partial && !m->plan->clips && !m->plan->cuts;
+  if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
+  if (!m->starved) tf_lines_clear(m);
+  return false;
 }
 
 /* Counts by sums over classes what the closed sums have not counted.  closed: in scopes that
@@ -286,6 +298,7 @@ static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
   if (!m->ev.irregular && !sized) sizes(m);
+  m->ev.irregular |= !m->ev.irregular && m->lines && !m->open && !sum_lines(m);
   if (!m->ev.irregular) return true;
   const bool walked = tf_walk(m);
   m->gave_up = !walked && !m->starved;
@@ -337,14 +350,6 @@ static bool misfits(tf_model *m, tf_result *out) {
   return does_not_fit(m, out);
 }
 
-/* Lines of what closed sums have counted.  False: a walk must count them. */
-static bool sum_lines(struct tf_model *m) {
-  const bool even = !m->partial && !m->plan->clips && !m->plan->cuts;
-  if (even ? tf_lines_even(m) : tf_lines_uneven(m)) return true;
-  if (!m->starved) tf_lines_clear(m);
-  return false;
-}
-
 /* Drops the lines of transfers that streaming leaves out. */
 static void drop_lines(struct tf_model *m) {
   static const tf_move none = {0};
@@ -373,10 +378,11 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   bool misfit = false;
   m->partly = false;
   if (all && misfits(m, out)) return true;
-  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m)) &&
-                       (!lines || m->note || sum_lines(m));
-  m->ev.irregular |=
-      m->views->peers || lines; /* otherwise lines, and what neighbours hand on, are walked */
+  bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
+  const bool noted = lines && (ok ? !m->note && !sum_lines(m) : !even || m->note);
+  ok = m->quick = ok && !noted;
+  /* otherwise what neighbours hand on, and such lines, are walked */
+  m->ev.irregular |= m->views->peers || noted;
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

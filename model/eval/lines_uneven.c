@@ -153,17 +153,20 @@ static bool entries(job *j, int class) {
   return true;
 }
 
-/* Whether loops of several chains bring one box to several instances. */
+/* Whether it matters which instances share a transfer, and loops do not tell one by one: those of
+ * several chains bring one box to several instances, or borders leave equal ones. */
 static bool joined(const job *j) {
   const uint64_t on = j->u->join & j->n->turning;
-  return on & (on - 1);
+  const bool shares =
+      j->s->makes || (j->lined[1] && j->m->plan->arch->memories[j->s->level].multicast);
+  return shares && (on & (on - 1) || !tf_uneven_tells(j->m, j->i));
 }
 
 static bool tile(struct tf_model *m, int i) {
   job j;
-  if (!start(m, i, &j) || j.u->off || !tf_uneven_tells(m, i) || joined(&j)) return false;
+  if (!start(m, i, &j) || j.u->off || joined(&j)) return false;
   for (int c = 0; c < j.s->n_class; c++)
-    if (!entries(&j, c)) return false;
+    if (tf_run_found(m->plan, j.s, &j.s->classes[c]) >= 0 || !entries(&j, c)) return false;
   return true;
 }
 

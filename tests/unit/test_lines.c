@@ -272,9 +272,56 @@ static const char window[] =
     "      B for s=3 spatial c=2@y\n"
     "        op O\n";
 
-static void check_walk(const char *layout) {
+/* Trip counts that leave a remainder, in time and over instances; a padded window, of which units
+ * take two rows at once; a chain whose first product's tiles are partial, without a reducing
+ * network. */
+static const char uneven[] =
+    "architecture:\n"
+    "  memories:\n"
+    "  - {name: D, line: 24}\n"
+    "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
+    "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
+    "workload:\n"
+    "  dims: {k: 7, c: 11, p: 29, q: 23, r: 3, s: 3}\n"
+    "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
+    "%smapping: |\n"
+    "  D for p=8 k=1 q=2 c=2 spatial q=2@x k=2@y\n"
+    "    B for p=2 q=6 r=3 c=3 spatial k=4@x p=2@y\n"
+    "      B for s=3 spatial c=2@y\n"
+    "        op O\n";
+static const char padded[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: D, line: 24}\n"
+                             "  - {name: B, line: 8, banks: 3, mesh: [2, 1]}\n"
+                             "  compute: [{name: u, ops: [mac], mesh: [2, 1]}]\n"
+                             "workload:\n"
+                             "  dims: {k: 5, c: 3, p: 19, q: 17, r: 3, s: 3}\n"
+                             "  tensors: {I: {pad: [0, 1, 1]}}\n"
+                             "  ops: ['O[k,p,q] += I[c,p+r-1,q+s-1] * W[k,c,r,s]']\n"
+                             "%smapping: |\n"
+                             "  D for p=5 k=5 spatial q=2@x\n"
+                             "    B for c=3 p=2 r=3 q=9 spatial p=2@x\n"
+                             "      B for s=3\n"
+                             "        op O\n";
+static const char chain[] =
+    "architecture:\n"
+    "  memories: [{name: D, line: 16}, {name: B, line: 7, banks: 2, mesh: [2, 1]}]\n"
+    "  compute: [{name: u, ops: [mac], mesh: [3, 2], network: {reduce: false}}]\n"
+    "workload:\n"
+    "  dims: {k: 7, c: 11, l: 13, m: 29}\n"
+    "  ops: ['T[m,l] += I[m,c] * V[c,l]', 'O[m,k] += T[m,l] * W[l,k]']\n"
+    "%smapping: |\n"
+    "  D for m=3 spatial m=2@x\n"
+    "    B for m=2\n"
+    "      Shar\n"
+    "        B for l=13 m=3 c=4 spatial c=3@x\n"
+    "          op T\n"
+    "        B for l=7 m=3 k=3 spatial k=3@x l=2@y\n"
+    "          op O\n";
+
+static void check_walk(const char *mapping, const char *layout) {
   char text[2000];
-  snprintf(text, sizeof text, window, layout);
+  snprintf(text, sizeof text, mapping, layout);
   test_case sums = {.d = tf_diags_new()}, walk = {.d = tf_diags_new()};
   case_read(&sums, text);
   case_read(&walk, text);
@@ -401,6 +448,8 @@ int main(void) {
   check_together();
   check_ended();
   for (int i = 0; i < 3; i++)
-    check_walk(layouts[i]);
+    check_walk(window, layouts[i]), check_walk(uneven, layouts[i]), check_walk(padded, layouts[i]);
+  check_walk(chain, "");
+  check_walk(chain, "layout: {B: {T: [1, 0/3, 0%3], I: [1, 0]}, D: {O: [1, 0]}}\n");
   return check_report();
 }
