@@ -608,7 +608,7 @@ static void test_has_plan(void) {
 /* ---- what is computed again ----------------------------------------------------------------- */
 static const char again_arch[] =
     "architecture:\n  name: again\n  clock: 1 GHz\n  memories:\n"
-    "  - {name: DRAM, bandwidth: 4}\n  - {name: L1, capacity: 64 KiB, bandwidth: 64}\n"
+    "  - {name: DRAM, bandwidth: 4}\n  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
     "  compute:\n  - {name: u, ops: [mac, mul, exp], below: L1, mesh: [16, 16]}\n";
 /* What is read twice is large, and made of little; between its readers all of it has to be summed.
  */
