@@ -11,7 +11,7 @@
 
 /* Distinct groups of two groups' ops that are mapped for this alone.  Of others, and where kernels
  * are planned, which takes long, the least that they may cost is said. */
-enum { MAPPED = 32 };
+enum { MAPPED = 12 };
 
 typedef struct {
   net_planning *s;

@@ -123,7 +123,7 @@ static bool try_fused(closed *c, bool loose) {
     for (int kind = 0; kind < TF_N_SCOPES; kind++)
       for (int stream = 0; stream <= tf_ops_some_streamed(c->wl); stream++)
         for (int own = 0; own < 2; own++) {
-          if (tf_scope_at((tf_scope)kind)->at_once) continue;
+          if (tf_scope_at((tf_scope)kind)->at_once || (loose && (stream || own))) continue;
           tf_c_shape s = {home, (tf_scope)kind, stream, own, loose};
           c->res->templates++;
           if (!tf_c_fuse(&c->ops, &s, evaluate_found, c)) return false;
@@ -131,7 +131,7 @@ static bool try_fused(closed *c, bool loose) {
   return true;
 }
 
-/* Loose shapes only where the others leave something to gain in windows: they are many. */
+/* Loose shapes only where the others leave something to gain in windows. */
 static void try_all(closed *c) {
   const double near = 1.05;
   tf_c_found apart;

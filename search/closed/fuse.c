@@ -361,6 +361,7 @@ static void try_spread(fuse *f) {
   } view[VIEWS] = {{1, false, false},     {1, true, false}, {0.25, true, false},
                    {0.0625, true, false}, {1, true, true},  {0.25, true, true}};
   for (int i = 0; i < VIEWS && !f->stop; i++) {
+    if (f->shape->loose && !view[i].whole) continue;
     make_problem(f, view[i].fraction);
     f->p.reloads = view[i].reloads;
     f->whole = view[i].whole;
