@@ -11,7 +11,7 @@
 
 /* Distinct groups of two groups' ops that are mapped for this alone.  Of others, and where kernels
  * are planned, which takes long, the least that they may cost is said. */
-enum { MAPPED = 32 };
+enum { MAPPED = 12 };
 
 typedef struct {
   net_planning *s;
@@ -27,9 +27,12 @@ static double cycles_of(const tf_arch *a, double words) {
   return m->one_port ? 2 * words / m->read_bw : fmax(words / m->read_bw, words / m->write_bw);
 }
 
-static bool reads(const tf_net_group *g, int tensor) {
-  for (int t = 0; t < g->group->workload->n_tensors; t++)
-    if (g->group->tensor[t] == tensor) return g->group->workload->tensors[t].producer < 0;
+/* Whether the group is given the tensor, as it is or as a view. */
+static bool reads(const tf_workload *wl, const tf_net_group *g, int tensor) {
+  for (int t = 0; t < g->group->workload->n_tensors; t++) {
+    const int z = g->group->tensor[t], of = wl->tensors[z].view_of;
+    if ((of ? of - 1 : z) == tensor && g->group->workload->tensors[t].producer < 0) return true;
+  }
   return false;
 }
 
@@ -41,7 +44,7 @@ static double words_between(const gains *x, int i, int k) {
   for (int o = 0; o < g->group->workload->n_ops; o++) {
     const int z = wl->ops[g->group->op[o]].out;
     const tf_tensor *own = &g->group->workload->tensors[g->group->workload->ops[o].out];
-    if (i == k ? own->n_consumers > 0 : reads(&x->s->plan->groups[k], z))
+    if (i == k ? own->n_consumers > 0 : reads(wl, &x->s->plan->groups[k], z))
       words += (double)tf_tensor_words(&wl->tensors[z]);
   }
   return words;

@@ -106,20 +106,40 @@ static int outermost_unit_level(const closed *c) {
   return least;
 }
 
-static void try_all(closed *c) {
-  tf_c_found apart;
-  c->ops.orders = 0;
-  if (tf_c_unfused(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
-  if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
+/* Whether an op reads what another one makes through a window. */
+static bool has_windows(const tf_workload *wl) {
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &wl->ops[o].reads[i];
+      for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+        if (wl->tensors[ref->tensor].producer >= 0 && ref->index[r].n_terms > 1) return true;
+    }
+  return false;
+}
+
+/* Fused shapes; false: stop. */
+static bool try_fused(closed *c, bool loose) {
   for (int home = 1; home <= outermost_unit_level(c) && home <= TF_C_LEVELS; home++)
     for (int kind = 0; kind < TF_N_SCOPES; kind++)
       for (int stream = 0; stream <= tf_ops_some_streamed(c->wl); stream++)
         for (int own = 0; own < 2; own++) {
-          if (tf_scope_at((tf_scope)kind)->at_once) continue;
-          tf_c_shape s = {home, (tf_scope)kind, stream, own};
+          if (tf_scope_at((tf_scope)kind)->at_once || (loose && (stream || own))) continue;
+          tf_c_shape s = {home, (tf_scope)kind, stream, own, loose};
           c->res->templates++;
-          if (!tf_c_fuse(&c->ops, &s, evaluate_found, c)) return;
+          if (!tf_c_fuse(&c->ops, &s, evaluate_found, c)) return false;
         }
+  return true;
+}
+
+/* Loose shapes only where the others leave something to gain in windows. */
+static void try_all(closed *c) {
+  const double near = 1.05;
+  tf_c_found apart;
+  c->ops.orders = 0;
+  if (tf_c_unfused(&c->ops, &apart) && !evaluate_found(c, &apart)) return;
+  if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl) || !try_fused(c, false)) return;
+  if (has_windows(c->wl) && !(c->n_kept && c->best[0].value <= near * c->res->bound))
+    try_fused(c, true);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */

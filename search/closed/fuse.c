@@ -22,10 +22,6 @@ typedef struct {
   tf_c_take *take;
   void *ctx;
   bool whole; /* own loops are not tiled: each op runs in one piece */
-  /* Ops that sum nothing do not say what tiles are multiples of, and a Tile of the home stands
-   * above the scope, so that what the next step reads comes while this one runs. */
-  bool loose;
-  bool any; /* tiles that fit have been found */
   bool stop;
 } fuse;
 
@@ -154,7 +150,7 @@ static void find_lanes(fuse *f, double *lanes) {
   for (int k = 0; k < c->n_ops; k++) {
     const tf_op *op = &f->ops->wl->ops[c->ops[k]];
     int64_t len[TF_C_DIMS], here[TF_C_DIMS];
-    if (f->loose && op->n_dims == op->n_out_dims) continue;
+    if (f->shape->loose && op->n_dims == op->n_out_dims) continue;
     for (int i = 0; i < op->n_dims; i++) {
       len[i] = f->ops->wl->dims[op->dims[i]].extent;
       for (int l = 0; l < c->n_shared; l++)
@@ -286,7 +282,7 @@ static void put_names(const fuse *f, tf_build *b) {
   const tf_workload *wl = f->ops->wl;
   for (int k = 0; k < wl->n_ops; k++) {
     int z = wl->ops[wl->topo[k]].out;
-    if (wl->tensors[z].n_consumers > 0 && !f->loose)
+    if (wl->tensors[z].n_consumers > 0 && !f->shape->loose)
       tf_build_keep(b, (tf_keep){.tensor = z, .level = f->shape->home});
     if (f->shape->stream && tf_ops_streamed(wl, wl->topo[k]))
       tf_build_stream(b, (tf_named){.tensor = z});
@@ -318,7 +314,7 @@ static tf_build *build_tree(const fuse *f, const tf_c_tiles *t, tf_closed_figure
     shared_tile(f, t, d, &shared);
     above = tf_c_put(b, above, d, &shared);
   }
-  if (f->loose) above = tf_build_tile(b, above, f->shape->home);
+  if (f->shape->loose) above = tf_build_tile(b, above, f->shape->home);
   above = tf_build_scope(b, above, f->shape->kind);
   put_names(f, b);
   for (int k = 0; k < f->chain.n_ops && ok; k++)
@@ -348,7 +344,6 @@ static void try_order(fuse *f) {
   double cost;
   if (!tf_c_solve_gemm(&f->p, &real, &cost) && !tf_c_solve(&f->p, &real, &cost)) return;
   if (!tf_c_round(&f->p, &real, &t)) return;
-  f->any = true;
   tf_c_found found = {.figures = {.orders = 1}};
   found.tree = build_tree(f, &t, &found.figures);
   describe(f, &real, &t, &found.figures);
@@ -366,6 +361,7 @@ static void try_spread(fuse *f) {
   } view[VIEWS] = {{1, false, false},     {1, true, false}, {0.25, true, false},
                    {0.0625, true, false}, {1, true, true},  {0.25, true, true}};
   for (int i = 0; i < VIEWS && !f->stop; i++) {
+    if (f->shape->loose && !view[i].whole) continue;
     make_problem(f, view[i].fraction);
     f->p.reloads = view[i].reloads;
     f->whole = view[i].whole;
@@ -380,11 +376,8 @@ bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ct
   f->ops = ops, f->shape = shape, f->take = take, f->ctx = ctx;
   if (find_shared(f)) {
     find_own(f);
-    for (int loose = 0; loose < 2 && !f->any && !f->stop; loose++) {
-      f->loose = loose;
-      for (int k = 0; k < SPREADS && !f->stop && choose_spread(f, k); k++)
-        try_spread(f);
-    }
+    for (int k = 0; k < SPREADS && !f->stop && choose_spread(f, k); k++)
+      try_spread(f);
   }
   bool go_on = !f->stop;
   free(f);

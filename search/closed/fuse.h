@@ -8,6 +8,9 @@ typedef struct {
   tf_scope kind; /* Seq or Shar */
   bool stream;   /* reductions over a dim of the last op are streamed */
   bool own;      /* each op tiles the last op's reduced dims by own loops */
+  /* Ops that sum nothing do not say what tiles are multiples of, and a Tile of the home stands
+   * above the scope, so that what the next step reads comes while this one runs. */
+  bool loose;
 } tf_c_shape;
 
 /* A tree, and its figures by the formulas. */

@@ -605,6 +605,117 @@ static void test_has_plan(void) {
   }
 }
 
+/* ---- what is computed again ----------------------------------------------------------------- */
+static const char again_arch[] =
+    "architecture:\n  name: again\n  clock: 1 GHz\n  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
+    "  compute:\n  - {name: u, ops: [mac, mul, exp], below: L1, mesh: [16, 16]}\n";
+/* What is read twice is large, and made of little; between its readers all of it has to be summed.
+ */
+static const char again_ops[] =
+    "workload:\n  name: again\n  dims: {m: 128, h: 128}\n  ops:\n"
+    "  - P[m,h] = exp(a[m] * b[h])\n  - S[] += P[m,h] * X[m,h]\n  - Y[m,h] = P[m,h] * S[]\n";
+
+static tf_net_plan *plan_again(const test_case *e, tf_objective objective, int max_ops,
+                               bool again) {
+  const tf_net_opts o = {.objective = objective,
+                         .max_ops = max_ops,
+                         .again = again,
+                         .budget = {.max_evals = 60, .seed = 1, .threads = 1}};
+  tf_net_plan *p = tf_net_plan_of(e->spec->arch, e->spec->workload, &o, e->d);
+  if (!CHECK(p != NULL)) case_complain(e->d);
+  return p;
+}
+
+/* Runs the groups one after the other, each on what the network is given and groups before have
+ * stored alone: the network's outputs are the same to the bit. */
+static void check_values(const test_case *e, const tf_net_plan *p) {
+  const tf_workload *wl = e->spec->workload;
+  double **want = whole_new(wl), **stored = whole_new(wl);
+  whole_run(wl, want);
+  bool *there = calloc((size_t)wl->n_tensors, sizeof *there);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    there[z] = wl->tensors[z].producer < 0;
+    for (int64_t i = 0; !there[z] && i < whole_words(&wl->tensors[z]); i++)
+      stored[z][i] = NAN;
+  }
+  for (int i = 0; i < p->n; i++) {
+    const tf_group *g = p->groups[i].group;
+    double **scratch = whole_new(wl), **own = calloc((size_t)wl->n_tensors, sizeof *own);
+    for (int t = 0; t < g->workload->n_tensors; t++) {
+      const tf_tensor *z = &g->workload->tensors[t];
+      const int of = wl->tensors[g->tensor[t]].view_of;
+      const bool inside = z->producer >= 0 && z->n_consumers > 0;
+      if (z->producer < 0) CHECK(there[of ? of - 1 : g->tensor[t]]);
+      own[t] = inside ? scratch[g->tensor[t]] : stored[g->tensor[t]];
+      there[g->tensor[t]] |= z->producer >= 0 && !inside;
+    }
+    whole_run(g->workload, own);
+    free(own);
+    whole_free(wl, scratch);
+  }
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].producer >= 0 && !wl->tensors[z].n_consumers)
+      CHECK(there[z] &&
+            !memcmp(want[z], stored[z], (size_t)whole_words(&wl->tensors[z]) * sizeof **want));
+  free(there);
+  whole_free(wl, want);
+  whole_free(wl, stored);
+}
+
+static void check_read(const test_case *e, const tf_net_plan *p) {
+  char *text = tf_net_plan_text(p, e->spec->arch, e->spec->workload);
+  const tf_text t = {"plan.yaml", text, text ? strlen(text) : 0};
+  tf_net_plan *back = tf_net_plan_read(e->spec->arch, e->spec->workload, &t, e->d);
+  if (!CHECK(back && back->n == p->n && back->total.cycles == p->total.cycles &&
+             back->total.traffic_words == p->total.traffic_words))
+    case_complain(e->d);
+  tf_net_plan_free(back);
+  free(text);
+}
+
+static int ops_in(const tf_net_plan *p) {
+  int n = 0;
+  for (int i = 0; i < p->n; i++)
+    n += p->groups[i].group->workload->n_ops;
+  return n;
+}
+
+/* The maps' output is not stored: less time, and no memory between the groups but for a sum. */
+static void test_chosen(void) {
+  test_case e = case_of(again_arch, again_ops);
+  tf_net_plan *p = plan_again(&e, TF_LATENCY, 8, false),
+              *again = plan_again(&e, TF_LATENCY, 8, true);
+  tf_net_memory m;
+  if (CHECK(p && again && ops_in(p) == 3 && ops_in(again) == 4)) {
+    CHECK(2 * again->total.cycles < p->total.cycles && again->n == 2);
+    CHECK(again->total.cycles <= 1.02 * again->parts.cycles);
+    check_values(&e, p);
+    check_values(&e, again);
+    check_read(&e, again);
+    CHECK(tf_net_memory_of(again, e.spec->workload, 4, &m, e.d) && m.bytes == 64);
+    tf_net_memory_free(&m);
+  }
+  tf_net_plan_free(p);
+  tf_net_plan_free(again);
+  case_drop(&e);
+}
+
+/* Drawn networks compute what they do without; returns the ops made again. */
+static int test_drawn(uint64_t seed) {
+  test_case e = case_of(net_arch, net_draw_text(seed, 7));
+  tf_net_plan *p = plan_again(&e, TF_TRAFFIC, 4, true);
+  int more = 0;
+  if (p) {
+    more = ops_in(p) - e.spec->workload->n_ops;
+    check_values(&e, p);
+    check_read(&e, p);
+  }
+  tf_net_plan_free(p);
+  case_drop(&e);
+  return more;
+}
+
 /* test_net [CASES]: random networks of each kind. */
 int main(int argc, char **argv) {
   const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
@@ -629,5 +740,10 @@ int main(int argc, char **argv) {
   test_seen();
   test_needed();
   test_dear();
+  test_chosen();
+  int again = 0;
+  for (uint64_t seed = 1; seed <= 8; seed++)
+    again += test_drawn(seed);
+  CHECK(again > 0);
   return check_report();
 }

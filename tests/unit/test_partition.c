@@ -83,11 +83,11 @@ static unsigned readers_by(const tf_workload *wl, int o, bool views) {
 
 static unsigned readers(const tf_workload *wl, int o) { return readers_by(wl, o, false); }
 
-static bool may_be(const tf_workload *wl, unsigned set) {
+static bool may_be(const tf_workload *wl, unsigned set, bool again) {
   unsigned reached = set & -set, before = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    if ((set >> o & 1) &&
-        ((readers_by(wl, o, true) & set) || ((readers(wl, o) & set) && (readers(wl, o) & ~set))))
+    if ((set >> o & 1) && ((readers_by(wl, o, true) & set) ||
+                           (!again && (readers(wl, o) & set) && (readers(wl, o) & ~set))))
       return false;
   while (reached != before) {
     before = reached;
@@ -123,7 +123,7 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
   if (o == l->wl->n_ops) {
     for (int i = 0; i < n; i++) {
       if (__builtin_popcount(set[i]) > max_ops || isinf(least_of_set(l, set[i])) ||
-          !may_be(l->wl, set[i]))
+          !may_be(l->wl, set[i], false))
         return INFINITY;
       sum += cost_of_set(l, set[i]);
     }
@@ -138,7 +138,62 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
   return best;
 }
 
-static void test_best(uint64_t seed) {
+/* Ops of the set that are left to others: one that has not run reads them, and so does the set, or
+ * such an op of it. */
+static unsigned left_over(const tf_workload *wl, unsigned set, unsigned run) {
+  unsigned left = 0, before;
+  do {
+    before = left;
+    for (int o = 0; o < wl->n_ops; o++)
+      if ((set >> o & 1) && (readers(wl, o) & set) && (readers(wl, o) & ((~set & ~run) | left)))
+        left |= 1u << o;
+  } while (left != before);
+  return left;
+}
+
+/* The least that the rest costs, over all groups that may come next, with ops made again. */
+static double best_again(const lots *l, int max_ops, unsigned run, double *memo) {
+  const unsigned rest = ((1u << l->wl->n_ops) - 1) & ~run;
+  if (!rest || memo[run] > 0) return memo[run];
+  memo[run] = INFINITY;
+  for (unsigned set = rest; set; set = (set - 1) & rest) {
+    bool ready = __builtin_popcount(set) <= max_ops && isfinite(least_of_set(l, set));
+    for (int o = 0; ready && o < l->wl->n_ops; o++)
+      if (rest >> o & 1 && !(set >> o & 1)) ready = !(readers(l->wl, o) & set);
+    const unsigned left = ready ? left_over(l->wl, set, run) : 0;
+    if (!ready || __builtin_popcount(left) > NET_MOST_AGAIN || !may_be(l->wl, set, true)) continue;
+    const double after = best_again(l, max_ops, run | (set & ~left), memo);
+    memo[run] = fmin(memo[run], cost_of_set(l, set) + after);
+  }
+  return memo[run];
+}
+
+/* The best of the same prices, with ops made again: their number. */
+static int test_again(const lots *l, int max_ops, const net_prices *like, tf_diags *d) {
+  net_prices prices = *like;
+  tf_arena *a = tf_arena_new();
+  net_cuts cuts = {0};
+  double memo[1 << 9] = {0}, sum = 0;
+  unsigned run = 0;
+  int again = 0;
+  prices.again = true;
+  CHECK(net_partition(a, l->wl, max_ops, &prices, &cuts, d) && cuts.exact);
+  CHECK_NEAR(cuts.cost, best_again(l, max_ops, 0, memo), 1e-12);
+  for (int i = 0; i < cuts.n; i++) {
+    const unsigned set = (unsigned)cuts.id[i];
+    CHECK(!(run & set) && cuts.first[i + 1] - cuts.first[i] == __builtin_popcount(set));
+    again += __builtin_popcount(left_over(l->wl, set, run));
+    run |= set & ~left_over(l->wl, set, run);
+    sum += cost_of_set(l, set);
+  }
+  CHECK(run == (1u << l->wl->n_ops) - 1);
+  CHECK_NEAR(sum, cuts.cost, 1e-12);
+  tf_arena_free(a);
+  return again;
+}
+
+/* Returns how many ops are made again where they may be. */
+static int test_best(uint64_t seed) {
   test_case e = case_of(net_arch, net_draw_text(seed, 3 + (int)draw_lot(seed, "ops", 6)));
   static lots l;
   l = (lots){.wl = e.spec->workload, .seed = seed};
@@ -173,8 +228,10 @@ static void test_best(uint64_t seed) {
   }
   CHECK(run == (1u << l.wl->n_ops) - 1);
   CHECK_NEAR(sum, cuts.cost, 1e-12);
+  const int again = test_again(&l, max_ops, &prices, e.d);
   tf_arena_free(a);
   case_drop(&e);
+  return again;
 }
 
 /* ---- what parts of groups tell -------------------------------------------------------------- */
@@ -719,8 +776,10 @@ static void test_order(uint64_t seed) {
 int main(void) {
   for (uint64_t seed = 0; seed < 60; seed++)
     test_order(seed);
+  int again = 0;
   for (uint64_t seed = 1; seed <= 200; seed++)
-    test_best(seed);
+    again += test_best(seed);
+  CHECK(again >= 10);
   for (uint64_t seed = 1; seed <= 50; seed++)
     test_parts(seed);
   test_side_by_side(40, false, 8, 8, 40);
