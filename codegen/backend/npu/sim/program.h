@@ -68,10 +68,11 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
-  int within; /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its
-                 own */
-  int64_t at; /* its begin in global memory, in bytes */
-  tf_loc loc; /* of what it is, in a text */
+  bool unread; /* as far as the compiler knows no instruction reads what others write there */
+  int within;  /* 1 + number of an earlier tensor, in whose bytes it lies, as others may; 0: in its
+                  own */
+  int64_t at;  /* its begin in global memory, in bytes */
+  tf_loc loc;  /* of what it is, in a text */
 } npu_tensor;
 
 /* What instructions do: id, name, sources (of vector operations).  The function of an operation is

@@ -1,5 +1,6 @@
 /* Flags apart from the instructions that they stand at, so that loops need not end where some steps
- * alone have one: the first, whose slots nobody has used, or the last, behind which nobody waits. */
+ * alone have one: the first, whose slots nobody has used, or the last, behind which nobody waits.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ void npu_flagged_free(npu_flagged *f) {
 typedef struct {
   const npu_flagged *f;
   const tf_npu *p;
-  tf_npu out; /* its instructions alone */
+  tf_npu out;          /* its instructions alone */
   size_t *begin, *run; /* run[begin[k]] ..: the runs of instruction k, as they follow each other */
   bool *marked;
   int depth;

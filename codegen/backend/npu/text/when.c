@@ -112,8 +112,8 @@ static bool divide(divider *d, int loop, const bool *marked, npu_steps with) {
   for (int64_t v = 0, end; v < d->trip[loop]; v = end) {
     counter c = {.a = loop, .b = loop, .inner = inner, .count = d->trip[loop], .lo = v};
     npu_steps part = with;
-    for (end = v + 1; end < d->trip[loop] &&
-                      !memcmp(marked + v * inner, marked + end * inner, (size_t)inner);
+    for (end = v + 1;
+         end < d->trip[loop] && !memcmp(marked + v * inner, marked + end * inner, (size_t)inner);
          end++) {
     }
     c.hi = end - 1;
