@@ -104,28 +104,33 @@ static int best_expected(planner *p, bool sure) {
   return best;
 }
 
-/* Adopts the mapping as its target settles it; a given mapping stays as it is, and that of a single
- * op is settled with the others'. */
-static bool settle(planner *p, const tf_tree *tree) {
+/* Adopts the mapping as its target settles it, if it fits; a given mapping stays as it is, and that
+ * of a single op is settled with the others'. What a target settles otherwise fits. False: it does
+ * not fit. */
+static bool settle(planner *p, const plan_candidate *c, bool *ok) {
   tf_diags *d = p->given || p->of_one || plan_over(p) ? NULL : tf_diags_new();
-  tf_tree *t = d ? tf_emit_settled(tree, p->o->target, &p->plan->settled, d) : NULL;
-  const bool ok = plan_adopt(p, t ? t : tree);
+  tf_tree *t = d ? tf_emit_settled(c->tree, p->o->target, &p->plan->settled, d) : NULL;
+  char *text = t ? tf_tree_text(t) : NULL;
+  const bool other = text && strcmp(text, c->text) != 0,
+             fit = other || p->of_one || plan_over(p) || fits(p, c);
+  if (fit) *ok = plan_adopt(p, t ? t : c->tree);
+  if (!fit) free(p->plan->settled), p->plan->settled = NULL;
+  free(text);
   tf_tree_free(t);
   tf_diags_free(d);
-  return ok;
+  return fit;
 }
 
 /* A prediction nearly always tells whether a mapping fits, too, and a full test takes long: only
  * the best is tested, and usually fits. */
 static bool rank_expected(planner *p) {
+  bool ok = false;
   int best = best_expected(p, false);
-  for (int i = 1;
-       i <= WHOLE_REFUSED && best >= 0 && !p->of_one && !plan_over(p) && !fits(p, &p->at[best]);
-       i++) {
+  for (int i = 1; best >= 0 && !settle(p, &p->at[best], &ok); i++) {
     p->at[best].refused = true;
-    best = best_expected(p, i == WHOLE_REFUSED);
+    best = best_expected(p, i >= WHOLE_REFUSED);
   }
-  return best < 0 ? refuse_all(p) : settle(p, p->at[best].tree);
+  return best < 0 ? refuse_all(p) : ok;
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */

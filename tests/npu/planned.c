@@ -23,6 +23,10 @@ static const char *const workloads[] = {
     "workload:\n  name: conv\n  dims: {n: 2, k: 24, p: 14, q: 14, c: 20, r: 3, s: 3}\n  tensors:\n"
     "    I: {pad: [0, 0, 1, 1], shape: [2, 20, 28, 28]}\n  ops:\n"
     "  - O[n,k,p,q] += I[n, c, 2*p + r - 1, 2*q + s - 1] * F[k,c,r,s]\n",
+    /* padded along three ranks, of which a window has two */
+    "workload:\n  name: video\n  dims: {k: 9, t: 4, p: 6, q: 7, c: 5, d: 3, r: 3, s: 3}\n"
+    "  tensors:\n    I: {pad: [0, 1, 1, 1], shape: [5, 4, 6, 7]}\n  ops:\n"
+    "  - O[k,t,p,q] += I[c, t + d - 1, p + r - 1, q + s - 1] * F[k,c,d,r,s]\n",
     "workload:\n  name: separable\n  dims: {k: 24, p: 12, q: 12, c: 18, r: 3, s: 3}\n  tensors:\n"
     "    I: {pad: [0, 1, 1], shape: [18, 12, 12]}\n  ops:\n"
     "  - D[c,p,q] += I[c, p + r - 1, q + s - 1] * W[c,r,s]\n"

@@ -164,7 +164,8 @@ static bool has_border(const npu_instr *i) {
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
               void *ctx) {
   const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
-  if (o->memory < 0 || (o->tensor >= 0 && p->tensor[o->tensor].in)) return;
+  const npu_tensor *t = o->memory >= 0 && o->tensor >= 0 ? &p->tensor[o->tensor] : NULL;
+  if (o->memory < 0 || (t && (t->in || (loose && t->unread)))) return;
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {
       .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};

@@ -68,6 +68,7 @@ static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, 
 
 static void move_direct(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   tf_ival part[TF_MAX_RANK];
+  b->again[from->tensor] |= from->memory == 0;
   if (b->dry || !b->ok) return;
   if (from->blocks || to->blocks) {
     npu_move_blocks(b, from->blocks ? from : to, from->blocks ? to : from, box, from->blocks);

@@ -32,7 +32,10 @@ typedef struct {
   int64_t first[2];           /* row and column of the matrix at `point` */
   int64_t matrix;             /* its number */
   int64_t point[TF_MAX_RANK]; /* values of the operand's dims */
-  int edge[2]; /* ranks of the tensor that are read beyond its border, in padding; -1: none */
+  int64_t base[TF_MAX_RANK];  /* coordinates of the tensor there */
+  int64_t by[2][TF_MAX_RANK]; /* and how far they move from one row, one column to the next */
+  int edge[2];  /* ranks of the tensor that are read beyond its border, in padding; -1: none */
+  bool outside; /* all of it is beyond, along a rank that does not move */
 } piece;
 
 /* Divides n elements, from `from` on: those that fill up the first block, then whole blocks, then
@@ -68,12 +71,24 @@ static int64_t step_of(const npu_build *b, const npu_bank *blocks, const npu_ban
 }
 
 /* Coordinate r of the rectangle's element `down` rows and `right` columns from `point`. */
-static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t down, int64_t right) {
+static int64_t coordinate(const piece *q, int r, int64_t down, int64_t right) {
+  return q->base[r] + down * q->by[0][r] + right * q->by[1][r];
+}
+
+static bool is_edge(const piece *q, int r) { return r == q->edge[0] || r == q->edge[1]; }
+
+/* Coordinates of `point`. */
+static void find_base(const npu_build *b, piece *q) {
   const npu_bank *k = q->blocks;
-  int64_t x = k->role ? op_of_bank(b, k)->reads[k->role - 1].index[r].c : 0;
-  for (int i = 0; i < k->rank; i++)
-    x += coef(b, k, r, i) * q->point[i];
-  return x + down * coef(b, k, r, q->side[0]) + right * coef(b, k, r, q->side[1]);
+  const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
+  q->outside = false;
+  for (int r = 0; r < q->rows->rank; r++) {
+    q->base[r] = k->role ? op_of_bank(b, k)->reads[k->role - 1].index[r].c : 0;
+    for (int i = 0; i < k->rank; i++)
+      q->base[r] += coef(b, k, r, i) * q->point[i];
+    q->outside |= q->edge[0] >= 0 && !is_edge(q, r) && !q->by[0][r] && !q->by[1][r] &&
+                  (q->base[r] < z->lo[r] || q->base[r] >= z->lo[r] + z->extent[r]);
+  }
 }
 
 /* What the part reads of the tensor along rank r, without padding: coordinates are linear, so that
@@ -82,7 +97,7 @@ static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span 
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   int64_t lo = INT64_MAX, hi = INT64_MIN;
   for (int corner = 0; corner < 4; corner++) {
-    const int64_t x = coordinate(b, q, r, row.off + (corner & 1 ? row.n - 1 : 0),
+    const int64_t x = coordinate(q, r, row.off + (corner & 1 ? row.n - 1 : 0),
                                  column.off + (corner & 2 ? column.n - 1 : 0));
     lo = x < lo ? x : lo;
     hi = x > hi ? x : hi;
@@ -101,10 +116,17 @@ static int64_t offset_of(const npu_build *b, const piece *q, span row, span colu
     box[r] = extent(b, q, r, row, column);
     none |= box[r].len <= 0;
     x[r] = box[r].lo;
-    back += (x[r] - coordinate(b, q, r, row.off, column.off)) * k->stride[r];
+    back += (x[r] - coordinate(q, r, row.off, column.off)) * k->stride[r];
   }
   *seam = !none && !npu_bank_whole(k, box);
   return none ? npu_slot_at(k) : npu_bank_at(k, x) - back * npu_type_bytes(k->type);
+}
+
+/* A row from which on the window goes over nothing of so many. */
+static int64_t behind(const piece *q, span row, span column, int64_t rows) {
+  const int64_t down = (row.n - 1) * q->by[0][q->edge[0]],
+                right = (column.n - 1) * q->by[1][q->edge[0]];
+  return rows - (down < 0 ? down : 0) - (right < 0 ? right : 0);
 }
 
 /* Makes the transfer go element by element, with zeros beyond the tensor's border. */
@@ -113,9 +135,10 @@ static void be_window(const npu_build *b, const piece *q, npu_instr *i, span row
   i->op = NPU_LOAD;
   for (int e = 0; e < 2; e++) {
     const int r = q->edge[e];
-    i->window.at[e] = r < 0 ? 0 : coordinate(b, q, r, row.off, column.off) - z->lo[r];
+    i->window.at[e] = r < 0 ? 0 : coordinate(q, r, row.off, column.off) - z->lo[r];
     i->window.in[e] = r < 0 ? 1 : z->extent[r];
   }
+  if (q->outside) i->window.at[0] = behind(q, row, column, i->window.in[0]);
 }
 
 /* Transfers a part of the rectangle that consists of whole blocks, or of one, along each side. */
@@ -140,7 +163,7 @@ static void put(npu_build *b, const piece *q, span row, span column) {
     int64_t edge[2] = {0, 0};
     const int64_t at = by[k] * q->step[k % 2];
     for (int e = 0; e < 2; e++)
-      edge[e] = q->edge[e] < 0 ? 0 : by[k] * coef(b, q->blocks, q->edge[e], q->side[k % 2]);
+      edge[e] = q->edge[e] < 0 ? 0 : by[k] * q->by[k % 2][q->edge[e]];
     npu_dim_add(b, i,
                 (npu_dim){count[k], {q->out ? at : of[k], q->out ? of[k] : at}, edge[0], edge[1]});
   }
@@ -187,6 +210,7 @@ static int innermost(const npu_build *b, const npu_bank *k, const tf_ival *box, 
 static void place_in_matrix(const npu_build *b, piece *q, const tf_ival *box) {
   const npu_bank *k = q->blocks;
   int64_t at[3] = {0, 0, 0};
+  find_base(b, q);
   for (int i = 0; i < k->rank; i++)
     if (i != q->side[0] && i != q->side[1]) {
       int64_t *side = &at[side_of(b, k, i)];
@@ -228,6 +252,21 @@ static int edges_of(const npu_build *b, piece *q, const tf_ival *box) {
   return n;
 }
 
+/* Where a box is read beyond the border along more ranks than a window has: those that rows and
+ * columns move; along the others a piece is inside, or outside as a whole.  False: these are more,
+ * too. */
+static bool moving_edges(const npu_build *b, piece *q) {
+  int n = 0;
+  q->edge[0] = q->edge[1] = -1;
+  for (int r = 0; r < b->p->wl->tensors[q->rows->tensor].rank; r++) {
+    if (!q->by[0][r] && !q->by[1][r]) continue;
+    if (n < 2) q->edge[n] = r;
+    n++;
+  }
+  if (n == 0) q->edge[0] = 0;
+  return n <= 2;
+}
+
 /* The ranks along which some box of the op crosses the tensor's border: all its transfers are
  * windows over these, so that steps of a loop differ only in places. If these are more than a
  * window can have, those of this box. */
@@ -237,7 +276,7 @@ static bool find_edges(npu_build *b, piece *q, const tf_ival *box) {
   tf_ival whole[TF_MAX_RANK];
   for (int i = 0; i < q->blocks->rank; i++)
     whole[i] = (tf_ival){0, b->p->wl->dims[op->dims[q->blocks->dims[i]]].extent};
-  if (edges_of(b, q, whole) <= 2 || edges_of(b, q, box) <= 2) return true;
+  if (edges_of(b, q, whole) <= 2 || moving_edges(b, q) || edges_of(b, q, box) <= 2) return true;
   npu_stop(b, z->at, "'%.40s' is read beyond its border along more than two ranks", z->name);
   return false;
 }
@@ -250,6 +289,8 @@ void npu_move_blocks(npu_build *b, npu_bank *blocks, npu_bank *rows, const tf_iv
   for (int k = 0; k < 2; k++) {
     q.side[k] = innermost(b, blocks, box, k ? NPU_COLUMN : NPU_ROW);
     q.step[k] = step_of(b, blocks, rows, q.side[k]);
+    for (int r = 0; r < rows->rank; r++)
+      q.by[k][r] = coef(b, blocks, r, q.side[k]);
   }
   if (!find_edges(b, &q, box)) return;
   const span all[2] = {{0, q.side[0] < 0 ? 1 : box[q.side[0]].len},

@@ -62,6 +62,7 @@ typedef struct {
   npu_bank bank[NPU_BANKS];
   bool *product; /* [op] it is a product of matrices */
   int *global;   /* [tensor] the program's tensor; -1: never in global memory */
+  bool *again;   /* [tensor] it is read in global memory */
   int *transit;  /* [tensor] bank for data on its way out of L0C; -1: none */
   int *temp;     /* [op * NPU_TEMPS + i] banks of intermediate values of an expression; -1: none */
   int *fixing; /* [op] bank in which the result of a streamed op is corrected; of a maximum: bank of

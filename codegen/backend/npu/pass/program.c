@@ -114,11 +114,12 @@ static bool make_build(npu_build *b, const tf_tree *tree) {
   b->cur = TF_ARRAY(a, int64_t, loops);
   b->product = TF_ARRAY(a, bool, ops);
   b->global = TF_ARRAY(a, int, tensors);
+  b->again = TF_ARRAY(a, bool, tensors);
   b->transit = TF_ARRAY(a, int, tensors);
   b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
   b->fixing = TF_ARRAY(a, int, ops);
   if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->product || !b->global ||
-      !b->transit || !b->temp || !b->fixing)
+      !b->again || !b->transit || !b->temp || !b->fixing)
     return tf_out_of_memory(b->d);
   for (int l = 0; l < b->p->n_loops; l++)
     b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
@@ -157,6 +158,14 @@ static bool is_short(npu_build *b) {
   return b->ok;
 }
 
+/* Outputs that a dry walk has not read; of links others may read them. */
+static bool find_unread(npu_build *b) {
+  for (int z = 0; z < b->p->wl->n_tensors && !b->lent; z++)
+    if (b->global[z] >= 0)
+      b->out->tensor[b->global[z]].unread = b->out->tensor[b->global[z]].out && !b->again[z];
+  return true;
+}
+
 /* Sizes and storage of all banks. */
 static bool fit(npu_build *b, const tf_tree *tree) {
   if (tree->open)
@@ -165,7 +174,7 @@ static bool fit(npu_build *b, const tf_tree *tree) {
   add_tensors(b);
   npu_turns_find(b);
   b->dry = true;
-  return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b) && is_short(b);
+  return b->ok && is_short(b) && npu_walk(b) && find_unread(b) && npu_banks_place(b) && is_short(b);
 }
 
 /* All instructions, without flags. */

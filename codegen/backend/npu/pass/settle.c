@@ -32,6 +32,7 @@ typedef struct {
   double cycles;
   int64_t work;
   unsigned char *want; /* [dim] whether SMALLER, LARGER tiles are wanted */
+  bool sure;           /* tiles are taken only if their program can be made */
   FILE *said;
 } settler;
 
@@ -157,21 +158,21 @@ static bool fits(const tf_tree *t, tf_diags *d) {
 }
 
 /* The expected cycles of other tiles, if these end sooner than the best so far; else the best's, or
- * infinity. `sure`: only if the program can be made, which takes as long as making it. */
-static double expected(settler *s, const tf_tree *t, bool sure) {
+ * infinity. */
+static double expected(settler *s, const tf_tree *t) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
   const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) &&
-                  terms.cycles < s->cycles && fits(t, d) && (!sure || npu_fits(t, d));
+                  terms.cycles < s->cycles && fits(t, d) && (!s->sure || npu_fits(t, d));
   s->work += terms.work;
   tf_diags_free(d);
   return ok ? terms.cycles : INFINITY;
 }
 
-static void try(settler *s, shift x, bool sure, tf_tree **best, shift *taken) {
+static void try(settler *s, shift x, tf_tree **best, shift *taken) {
   x.factor = factor_of(s->at, &x);
   tf_tree *t = x.factor > 1 ? shifted(s->at, &x) : NULL;
-  const double cycles = t ? expected(s, t, sure) : INFINITY;
+  const double cycles = t ? expected(s, t) : INFINITY;
   if (cycles >= s->cycles) {
     tf_tree_free(t);
     return;
@@ -182,13 +183,13 @@ static void try(settler *s, shift x, bool sure, tf_tree **best, shift *taken) {
 }
 
 /* The best of the tiles that the slots suggest, while effort is left; NULL: none ends sooner. */
-static tf_tree *best_tiles(settler *s, bool sure, shift *taken) {
+static tf_tree *best_tiles(settler *s, shift *taken) {
   tf_tree *best = NULL;
   for (int n = 0; n < s->at->n_nodes; n++)
     for (int k = 0; s->at->nodes[n].kind == TF_TILE && k < s->at->nodes[n].n_temporal; k++)
       for (int way = SMALLER; way <= LARGER; way++)
         if (s->want[s->at->nodes[n].loops[k].dim] & way && s->work < SETTLE_WORK)
-          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, sure, &best, taken);
+          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, &best, taken);
   return best;
 }
 
@@ -199,17 +200,10 @@ static bool can_be_made(const tf_tree *t) {
   return can;
 }
 
-/* Takes the best tiles; false: none ends sooner. Whether the program can be made is tested for each
- * only if it fails for the best. */
+/* Takes the best; false: none ends sooner. */
 static bool tiles(settler *s) {
   shift taken = {.node = -1};
-  const double before = s->cycles;
-  tf_tree *best = best_tiles(s, false, &taken);
-  if (best && !can_be_made(best)) {
-    tf_tree_free(best);
-    s->cycles = before;
-    best = best_tiles(s, true, &taken);
-  }
+  tf_tree *best = best_tiles(s, &taken);
   if (!best) return false;
   const tf_node *n = &s->at->nodes[taken.node];
   fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n",
@@ -262,20 +256,38 @@ static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms 
   return take_first(s, first, d);
 }
 
-tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
+static bool is_same(const tf_tree *a, const tf_tree *b) {
+  char *x = tf_tree_text(a), *y = tf_tree_text(b);
+  const bool same = x && y && !strcmp(x, y);
+  free(x), free(y);
+  return same;
+}
+
+/* NULL: as npu_settle, or the program of other tiles than the first cannot be made. */
+static tf_tree *settled(const tf_tree *tree, bool sure, char **said, bool *again, tf_diags *d) {
   size_t n = 0;
   npu_terms terms;
-  settler s = {.wl = tree->workload, .at = tf_tree_copy(tree, tree->arch, tree->workload, d)};
+  settler s = {
+      .wl = tree->workload, .at = tf_tree_copy(tree, tree->arch, tree->workload, d), .sure = sure};
   s.want = calloc((size_t)s.wl->n_dims + 1, 1);
   s.said = open_memstream(said, &n);
   bool ok = s.at && s.want && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
   ok = ok && rounds(&s, d) && sooner_as_a_whole(&s, tree, &terms, d);
-  ok = s.said && fclose(s.said) == 0 && ok;
+  *again = ok && !sure && !is_same(s.at, tree) && !can_be_made(s.at);
+  ok = s.said && fclose(s.said) == 0 && ok && !*again;
   free(s.want);
   if (ok) return s.at;
   tf_tree_free(s.at);
   if (s.said) free(*said);
   *said = NULL;
   return NULL;
+}
+
+/* As a rule programs of tiles that end sooner can be made, and only the last is asked; where that
+ * cannot, all are. */
+tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
+  bool again = false;
+  tf_tree *t = settled(tree, false, said, &again, d);
+  return t || !again ? t : settled(tree, true, said, &again, d);
 }

@@ -69,10 +69,11 @@ typedef struct {
   npu_type type;
   int64_t words;
   bool in, out;
-  int within; /* 1 + number of an earlier tensor in whose bytes it lies, possibly overlapping with
-                 others; 0: it has bytes of its own */
-  int64_t at; /* offset in global memory, in bytes */
-  tf_loc loc; /* of its definition in the text */
+  bool unread; /* as far as the compiler knows no instruction reads what others write there */
+  int within;  /* 1 + number of an earlier tensor in whose bytes it lies, possibly overlapping with
+                  others; 0: it has bytes of its own */
+  int64_t at;  /* offset in global memory, in bytes */
+  tf_loc loc;  /* of its definition in the text */
 } npu_tensor;
 
 /* Operations of instructions: id, name, sources (of vector operations). An operation of the vector
