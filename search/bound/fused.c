@@ -158,8 +158,7 @@ static double words_of(const tf_f_op *op, unsigned dims) {
 
 static bool add_part(const graph *g, tf_f_op *op, int z, unsigned dims, tf_f_role role) {
   if (op->n == TF_F_PARTS) return false;
-  op->part[op->n++] =
-      (tf_f_part){dims, g->wl->tensors[z].word_bits, words_of(op, dims), role};
+  op->part[op->n++] = (tf_f_part){dims, g->wl->tensors[z].word_bits, words_of(op, dims), role};
   return true;
 }
 
@@ -192,7 +191,8 @@ static bool has_inputs(const graph *g, int o) {
   return false;
 }
 
-/* Whether an operand is an intermediate of this op alone, whose maker computes it in any mapping. */
+/* Whether an operand is an intermediate of this op alone, whose maker computes it in any mapping.
+ */
 static bool is_passed_on(const graph *g, int o, int r) {
   const tf_ref *ref = &g->wl->ops[o].reads[r];
   const int maker = g->wl->tensors[ref->tensor].producer;
@@ -276,8 +276,10 @@ static bool find_joint(const graph *g, int reader, int r, joint *j) {
   *j = (joint){.maker = g->wl->tensors[ref->tensor].producer, .reader = reader, .operand = r};
   if (!g->known[reader] || !is_passed_on(g, reader, r) || !has_inputs(g, j->maker)) return false;
   for (int i = 0; i < g->wl->tensors[ref->tensor].rank; i++) {
-    const int slot = ref->index[i].n_terms ? tf_op_slot(&g->wl->ops[reader], ref->index[i].terms[0].dim) : -1;
-    const int a = i < DIMS ? g->place[j->maker][i] : -1, b = slot >= 0 ? g->place[reader][slot] : -1;
+    const int slot =
+        ref->index[i].n_terms ? tf_op_slot(&g->wl->ops[reader], ref->index[i].terms[0].dim) : -1;
+    const int a = i < DIMS ? g->place[j->maker][i] : -1,
+              b = slot >= 0 ? g->place[reader][slot] : -1;
     if (a < 0 && b < 0) continue;
     if (a < 0 || b < 0) return false;
     j->of_maker[j->n] = a, j->of_reader[j->n++] = b;
@@ -336,8 +338,8 @@ static double least_at_places(graph *g, const joint *j, side *a, side *b) {
 static double least_joined(graph *g, const joint *j, const setting *maker, const setting *reader) {
   for (int most = EXACT; most >= COARSE; most = most * 2 / 3) {
     side a = {.nest = NULL}, b = {.nest = NULL};
-    const bool ok = begin_side(g, maker, TF_F_MADE, most, &a) &&
-                    begin_side(g, reader, TF_F_READ, most, &b);
+    const bool ok =
+        begin_side(g, maker, TF_F_MADE, most, &a) && begin_side(g, reader, TF_F_READ, most, &b);
     const double least = ok ? least_at_places(g, j, &a, &b) + a.words + b.words : -1;
     tf_f_nest_free(a.nest);
     tf_f_nest_free(b.nest);

@@ -7,10 +7,10 @@ enum { TF_F_DIMS = 16, TF_F_PARTS = 4, TF_F_CLASSES = 40, TF_F_LEVELS = 8 };
 
 /* What a tensor is to an op that touches it. */
 typedef enum {
-  TF_F_IN,    /* enters */
-  TF_F_OUT,   /* leaves, and partial sums come back */
-  TF_F_MADE,  /* stays in an inner memory, and this op makes it */
-  TF_F_READ   /* stays in an inner memory, where another op has made it */
+  TF_F_IN,   /* enters */
+  TF_F_OUT,  /* leaves, and partial sums come back */
+  TF_F_MADE, /* stays in an inner memory, and this op makes it */
+  TF_F_READ  /* stays in an inner memory, where another op has made it */
 } tf_f_role;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
   const tf_arch *arch;
-  int inner;     /* the memory that feeds its units */
+  int inner;       /* the memory that feeds its units */
   int64_t mesh[2]; /* of these */
   int n_dims;
   int64_t extent[TF_F_DIMS];

@@ -7,14 +7,14 @@
  *
  * 1. In the first step the first instance holds a whole block: c[d] >= E[d] / (s[d] N[d]) of each
  * dim of Z.  The blocks of all tensors that a memory holds fit.  s is chosen for each tensor alone.
- * 2. Z enters T times, T the product of the N[e] of the dims e that it does not have: between two of
- * these times P puts something else in its place.
+ * 2. Z enters T times, T the product of the N[e] of the dims e that it does not have: between two
+ * of these times P puts something else in its place.
  * 3. The places just inside of P of all tensors lie on one nest: N never falls inwards.  So in an
  * order of tensors what moves one should be cut far outside, and all else far inside.
- * 4. What stays in an inner memory has its place at its home scope.  No loop on a dim that its maker
- * reduces stands outside of that.
- * 5. What no inner memory holds is read, or updated, in every step: as if units held one word of it,
- * and its place were the innermost.
+ * 4. What stays in an inner memory has its place at its home scope.  No loop on a dim that its
+ * maker reduces stands outside of that.
+ * 5. What no inner memory holds is read, or updated, in every step: as if units held one word of
+ * it, and its place were the innermost.
  *
  * Some words are *spared* in 2: those in an instance for which P has a single step, so that nothing
  * replaces them.  The loops of one op cut a range in equal steps but for the last.  Let P's step
@@ -22,8 +22,8 @@
  * leave of the dim: all runs are equally long, but for one shorter in each op's range.
  * - A run of several rounds of P has at most the last round of a single step: a third of it, and
  *   1 / (N - 1) of the dim where the op is the only one that cuts it.
- * - A run of one round of two steps, L long, spares 2 x - L.  So with N = 2, where there is one run,
- *   the blocks must have 1 + f times the words of an even share for f of them to be spared.
+ * - A run of one round of two steps, L long, spares 2 x - L.  So with N = 2, where there is one
+ * run, the blocks must have 1 + f times the words of an even share for f of them to be spared.
  * - A shorter run may be of a single step, and spares all.  With m whole runs and `deep` ops behind
  *   there are at most deep m of these.  Whole runs that spare a third are 3 x long, so at most
  *   (m + deep m) / (3 m + deep m) is spared; those of two steps want (2 + deep) / (2 + 2 deep) of
@@ -67,7 +67,7 @@ typedef struct {
 struct tf_f_nest {
   const tf_f_op *op;
   classes steps[DIMS];
-  double instances[LEVELS]; /* of each memory; behind the last of units */
+  double instances[LEVELS];     /* of each memory; behind the last of units */
   double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps */
   /* the question */
   const tf_f_pin *pin;
@@ -263,7 +263,15 @@ static double block_of(const tf_f_nest *n, int i) {
 static double room_of(const tf_f_nest *n, int l) {
   const tf_memory *m = &n->op->arch->memories[l];
   if (m->capacity_words < 0) return INFINITY;
-  return (double)m->capacity_words * m->word_bits / (m->double_buffered ? 2 : 1);
+  return (double)m->capacity_words * m->word_bits;
+}
+
+/* Bits that a word of part i takes in the memory that holds it: twice its own where that is double
+ * buffered, but for what has its home there. */
+static double bits_of(const tf_f_nest *n, int i) {
+  const tf_f_part *p = part_of(n, i);
+  return p->role <= TF_F_OUT && n->op->arch->memories[n->level[i]].double_buffered ? 2 * p->bits
+                                                                                   : p->bits;
 }
 
 /* Bits that each memory has left; false: it is too little. */
@@ -276,7 +284,7 @@ static bool find_room(const tf_f_nest *n, double *left) {
       if (words > 1) return false;
       continue;
     }
-    left[n->level[i]] -= words * part_of(n, i)->bits;
+    left[n->level[i]] -= words * bits_of(n, i);
   }
   for (int l = 1; l <= n->op->inner; l++)
     if (left[l] < 0) return false;
@@ -288,7 +296,7 @@ static bool find_room(const tf_f_nest *n, double *left) {
 static double slack_of(const tf_f_nest *n, int i, const double *left) {
   const tf_f_part *p = part_of(n, i);
   const int l = n->level[i];
-  double words = (block_of(n, i) + left[l] / p->bits) * n->instances[l];
+  double words = (block_of(n, i) + left[l] / bits_of(n, i)) * n->instances[l];
   for (int d = 0; d < n->op->n_dims; d++)
     if (p->dims >> d & 1)
       words *= (double)n->steps[d].of[n->at[i][d]].hi / (double)n->op->extent[d];
