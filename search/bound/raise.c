@@ -4,6 +4,7 @@
 
 #include "base/locale.h"
 #include "model/demand/ends.h"
+#include "search/bound/fused.h"
 #include "tileflow/bound.h"
 #include "tileflow/slope.h"
 
@@ -55,7 +56,8 @@ bool tf_bounds_on_chip(const tf_arch *arch, const tf_workload *wl, tf_bounds *ou
   const double capacity = tf_bound_on_chip(arch, wl), compulsory = (double)out->traffic_words;
   if (tf_arch_homes(arch, wl) || tf_zeros_matter(arch, wl) || capacity >= words_of_all(wl))
     return true;
-  const double words = tf_slope_bound(wl, capacity);
+  const double words =
+      fmax(tf_slope_bound(wl, capacity), ceil(compulsory + tf_f_more_words(arch, wl)));
   tf_bound_raise(arch, wl, words, compulsory, out);
   if (words > compulsory && words < 0x1p53) out->traffic_words = (int64_t)words;
   return true;

@@ -1,5 +1,6 @@
 /* The capacity bound against all mappings of small products, against uneven nests, and against what
  * searches find for chains. test_bound [CASES [SEED]] */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -351,6 +352,203 @@ static void check_found(int cases, int evals, uint64_t seed) {
   if (cases > 1000) printf("%d found, %d of them at the bound\n", found, met);
 }
 
+/* ---- two ops in their own room --------------------------------------------------------------- */
+/* Random mappings of two products, fused or not, with trip counts that leave remainders, on
+ * machines that have just the instances, units and room that they take: none moves fewer words
+ * than are proved. */
+enum { M, L, N, K, DIMS_OF_TWO };
+
+typedef struct {
+  int extent[DIMS_OF_TWO];
+  int side[3][2];  /* of the meshes of Buf, Reg and the units */
+  bool twice;      /* Buf is double buffered */
+  int64_t room[2]; /* of Buf and Reg; below 0: as much as there may be */
+  const char *tree;
+} own_room;
+
+static int up(int a, int b) { return (a + b - 1) / b; }
+
+/* Dims in a random order, with trip counts. */
+static int put_loops(tf_rng *r, const char *dims, const int *trips, char *out) {
+  static const char all[] = "mlnk";
+  int order[DIMS_OF_TWO], n = (int)strlen(dims), at = 0;
+  for (int i = 0; i < n; i++)
+    order[i] = (int)(strchr(all, dims[i]) - all);
+  for (int i = n - 1; i > 0; i--) {
+    const int k = pick(r, 0, i), a = order[i];
+    order[i] = order[k], order[k] = a;
+  }
+  for (int i = 0; i < n; i++)
+    at += sprintf(out + at, " %c=%d", all[order[i]], trips[order[i]]);
+  return at;
+}
+
+static int put_bypass(tf_rng *r, const char *tensors, char *out) {
+  int at = 0;
+  for (const char *z = tensors; *z; z++)
+    if (!pick(r, 0, 2)) at += sprintf(out + at, "%s %c", at ? "" : " bypass", *z);
+  return at;
+}
+
+/* The Tiles of one op, whose dims have the ranges `left`: what is left of these after it. */
+static int put_branch(tf_rng *r, const char *op, const char *dims, const char *tensors,
+                      int (*side)[2], int *left, char *out) {
+  int trips[DIMS_OF_TWO] = {1, 1, 1, 1}, at = sprintf(out, "    DRAM for"), whole[DIMS_OF_TWO];
+  memcpy(whole, left, sizeof whole);
+  for (int i = 0; i < DIMS_OF_TWO; i++)
+    trips[i] = pick(r, 0, 1) ? 1 : pick(r, 1, left[i]), left[i] = up(left[i], trips[i]);
+  at += put_loops(r, dims, trips, out + at);
+  int inner[DIMS_OF_TWO];
+  for (int i = 0; i < DIMS_OF_TWO; i++)
+    trips[i] = pick(r, 0, 1) ? left[i] : pick(r, 1, left[i]), inner[i] = up(left[i], trips[i]);
+  const int x = (int)(strchr("mlnk", dims[0]) - "mlnk"),
+            y = (int)(strchr("mlnk", dims[1]) - "mlnk");
+  at += sprintf(out + at, "\n      Buf for");
+  at += put_loops(r, dims, trips, out + at);
+  at += sprintf(out + at, " spatial %c=%d@x %c=%d@y", dims[0], side[1][0], dims[1], side[1][1]);
+  at += put_bypass(r, tensors, out + at);
+  inner[x] = up(inner[x], side[1][0]), inner[y] = up(inner[y], side[1][1]);
+  inner[x] = up(inner[x], side[2][0]), inner[y] = up(inner[y], side[2][1]);
+  at += sprintf(out + at, "\n        Reg for");
+  at += put_loops(r, dims, inner, out + at);
+  at += sprintf(out + at, " spatial %c=%d@x %c=%d@y", dims[0], side[2][0], dims[1], side[2][1]);
+  at += put_bypass(r, tensors, out + at);
+  return at + sprintf(out + at, "\n          op %s\n", op);
+}
+
+static void draw_tree(tf_rng *r, own_room *o, char *out) {
+  int shared[DIMS_OF_TWO], left[DIMS_OF_TWO], at = sprintf(out, "DRAM for");
+  const bool fused = pick(r, 0, 4) > 0;
+  for (int i = 0; i < DIMS_OF_TWO; i++) {
+    o->extent[i] = pick(r, 2, 13);
+    shared[i] = fused && i != K && (i != N || !pick(r, 0, 2)) ? pick(r, 1, o->extent[i]) : 1;
+    left[i] = up(o->extent[i], shared[i]);
+  }
+  for (int k = 0; k < 6; k++)
+    o->side[k / 2][k % 2] = pick(r, 0, 2) ? 1 : pick(r, 2, 4);
+  at += put_loops(r, "mln", shared, out + at);
+  at += sprintf(out + at, " spatial m=%d@x l=%d@y\n", o->side[0][0], o->side[0][1]);
+  left[M] = up(left[M], o->side[0][0]), left[L] = up(left[L], o->side[0][1]);
+  at += sprintf(out + at, "  %s", pick(r, 0, 1) ? "Seq" : "Shar");
+  if (fused && pick(r, 0, 3)) at += sprintf(out + at, " keep C@%s", pick(r, 0, 4) ? "Buf" : "Reg");
+  if (fused && !pick(r, 0, 2)) at += sprintf(out + at, " retain C");
+  at += sprintf(out + at, "\n");
+  int own[DIMS_OF_TWO];
+  memcpy(own, left, sizeof own);
+  at += put_branch(r, "C", "mlk", "AB", o->side, own, out + at);
+  memcpy(own, left, sizeof own);
+  put_branch(r, "E", "mnl", "DE", o->side, own, out + at);
+  o->tree = out;
+}
+
+static test_case read_own(const own_room *o) {
+  char arch[700], work[200], room[2][40] = {"", ""};
+  for (int k = 0; k < 2; k++)
+    if (o->room[k] >= 0)
+      snprintf(room[k], sizeof room[k], ", capacity: %lld", (long long)o->room[k]);
+  snprintf(arch, sizeof arch,
+           "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n"
+           "  - {name: Buf, mesh: [%d, %d]%s, double-buffered: %s}\n"
+           "  - {name: Reg, mesh: [%d, %d]%s}\n"
+           "  compute: [{name: u, ops: [mac], below: Reg, mesh: [%d, %d]}]\n",
+           o->side[0][0], o->side[0][1], room[0], o->twice ? "true" : "false", o->side[1][0],
+           o->side[1][1], room[1], o->side[2][0], o->side[2][1]);
+  snprintf(work, sizeof work,
+           "workload:\n  name: w\n  dims: {m: %d, l: %d, n: %d, k: %d}\n  ops:\n"
+           "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
+           o->extent[M], o->extent[L], o->extent[N], o->extent[K]);
+  return case_of(arch, work);
+}
+
+/* The words that a mapping moves, and the room that it takes; below 0: it is none. */
+static double words_of_own(own_room *o) {
+  test_case s = read_own(o);
+  double words = -1;
+  s.tree = tf_tree_parse(o->tree, (tf_loc){0}, s.spec->arch, s.spec->workload, s.d);
+  s.model = s.tree ? tf_model_new(s.tree, s.d) : NULL;
+  if (s.model && tf_model_eval(s.model, NULL, &s.r) && s.r.feasible) {
+    words = 0;
+    for (int z = 0; z < s.spec->workload->n_tensors; z++)
+      words += (double)(s.r.counts[z].read + s.r.counts[z].update);
+    for (int k = 0; k < 2; k++)
+      o->room[k] = s.r.levels[k + 1].peak ? s.r.levels[k + 1].peak : 1;
+  }
+  case_drop(&s);
+  return words;
+}
+
+/* None that a search finds in that room moves less. */
+static void search_own(test_case *s, int seed, double bound) {
+  enum { OF_OWN = 3000 };
+  const tf_search_opts o = {.objective = TF_TRAFFIC,
+                            .budget.seed = (uint64_t)seed,
+                            .budget.threads = 1,
+                            .budget.max_evals = OF_OWN};
+  tf_search_result *best = tf_search_run(s->spec->arch, s->spec->workload, NULL, &o, s->d);
+  const double least = best && best->n_best ? best->best[0].value : bound;
+  if (!CHECK(least >= bound)) printf("%g found\n%s", least, best->best[0].text);
+  tf_search_free(best);
+}
+
+/* A chain of which half of C fills the registers: B and D pass twice. */
+static void check_half(void) {
+  static const char arch[] = "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n"
+                             "  - {name: Buf, mesh: [5, 1], capacity: 338}\n"
+                             "  - {name: Reg, mesh: [8, 8], capacity: 6}\n"
+                             "  compute: [{name: u, ops: [mac], below: Reg}]\n";
+  static const char work[] = "workload:\n  name: w\n  dims: {m: 61, l: 53, n: 19, k: 101}\n  ops:\n"
+                             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
+  static const char tree[] = "DRAM for m=2\n  Seq keep C@Reg\n"
+                             "    DRAM for k=101 spatial l=5@x\n"
+                             "      Buf spatial m=8@x m=2@y l=4@y\n"
+                             "        Reg for m=2 l=3 bypass A B\n          op C\n"
+                             "    DRAM for n=19 spatial l=5@x\n"
+                             "      Buf spatial m=8@x m=2@y l=4@y\n"
+                             "        Reg for m=2 l=3 bypass D E\n          op E\n";
+  test_case s = case_of(arch, work);
+  s.tree = tf_tree_parse(tree, (tf_loc){0}, s.spec->arch, s.spec->workload, s.d);
+  s.model = s.tree ? tf_model_new(s.tree, s.d) : NULL;
+  tf_bounds b;
+  if (CHECK(s.model && tf_model_eval(s.model, NULL, &s.r) && s.r.feasible) &&
+      CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d))) {
+    int64_t words = 0;
+    for (int z = 0; z < s.spec->workload->n_tensors; z++)
+      words += s.r.counts[z].read + s.r.counts[z].update;
+    CHECK_I64(words, 6161 + 2 * 5353 + 1159 + 2 * 1007);
+    CHECK(b.traffic_words <= words && (double)b.traffic_words > 0.94 * (double)words);
+  }
+  case_drop(&s);
+}
+
+static void check_own_room(int cases, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 3);
+  int mappings = 0, more = 0, searched = 0;
+  for (int i = 0; i < cases; i++) {
+    char tree[1500];
+    own_room o = {.twice = !pick(&r, 0, 3), .room = {-1, -1}};
+    tf_bounds plain, b;
+    draw_tree(&r, &o, tree);
+    const double words = words_of_own(&o);
+    if (words < 0) continue;
+    test_case s = read_own(&o);
+    CHECK(tf_bounds_of(s.spec->arch, s.spec->workload, &plain));
+    if (CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d)) &&
+        !CHECK((double)b.traffic_words <= words))
+      printf("case %d: %lld words proved, %.0f moved, room for %lld and %lld\n%s", i,
+             (long long)b.traffic_words, words, (long long)o.room[0], (long long)o.room[1], tree);
+    mappings++;
+    more += b.traffic_words > plain.traffic_words;
+    if (b.traffic_words > plain.traffic_words && searched < cases / 30) {
+      search_own(&s, i, (double)b.traffic_words);
+      searched++;
+    }
+    case_drop(&s);
+  }
+  CHECK(mappings * 3 > cases);
+  CHECK(more * 20 > mappings); /* room counts here and there */
+  if (cases > 1000) printf("%d mappings, %d with more\n", mappings, more);
+}
+
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 enum { CASES = 200, EVALS = 1000 };
 #else
@@ -364,5 +562,7 @@ int main(int argc, char **argv) {
   check_uneven(cases / 4, 40, seed);
   check_large();
   check_found(cases, EVALS, seed);
+  check_half();
+  check_own_room(3 * cases, seed);
   return check_report();
 }
