@@ -127,7 +127,7 @@ function conv() {
 
 # Depthwise: each channel by itself, sometimes with several outputs a channel (m), the channels last or first; what leaves may be mapped.
 function depth() {
-  dims = draw(3) ? 2 : 1 + draw(3); last = draw(4); m = draw(6) ? 0 : 2 + draw(2); c = m ? size(1, 16) : size(1, 150); n = 1 + draw(3); split("p q o", point, " ")
+  dims = draw(3) ? 2 : 1 + draw(3); last = draw(4); m = draw(6) ? 0 : 2 + draw(2); c = size(1, m && draw(2) ? 16 : 150); n = 1 + draw(3); split("p q o", point, " ")
   at = pts = win = pads = shape = ext = trips = box = row = ""; tail = draw(3) == 0; tc = 1 + draw(2)
   for (i = 1; i <= dims; i++) {
     x = point[i]; r = 1 + draw(dims > 2 ? 3 : 5); st = 1 + draw(2); dil = 1 + (draw(3) == 0); pad = draw(int((r - 1) * dil / 2) + 1)

@@ -35,12 +35,14 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b);
  * somewhat more; then what reads least, and has most neighbours. */
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b);
 
-/* A depthwise convolution whose channels are neighbours in the input and in the output. */
-enum { CU_MOST_TAPS = 64 };
+/* A depthwise convolution: each channel by itself, of which there may be several outputs. */
+enum { CU_MOST_TAPS = 64, CU_MOST_OUTPUTS = 16, CU_LEAST_CHANNELS = 16 };
 typedef struct {
   int read;                  /* that moves as the window does; the other one is the weights */
   int channels, along, rows; /* positions among the op's dims: of channels; of pixels, the innermost
                                 and the next (-1: there is none) */
+  int outputs;               /* and of a channel's outputs; -1: it has one */
+  int rank;                  /* of the input, along which the channels are */
   int64_t taps;              /* elements of the window */
 } cu_depthwise;
 /* False: the op is none, or its window has more elements than are unrolled. */

@@ -179,7 +179,10 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
  * along which it takes neighbours, most of which are neighbours in memory; -1: it does not do this
  * one. */
 int cu_dot_of(const ir_program *p, const ir_stmt *s);
-/* Whether a nest is all of the window of a depthwise convolution, of data in halves that are in
+/* Whether the op is a depthwise convolution whose outputs of a channel are not columns of a product
+ * on tensor cores. */
+bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t);
+/* Whether a nest is all of the window of such a one, of data in halves that are in
  * global memory: lanes have two neighbours of the channels each, rows of the block CU_ROWS pixels.
  */
 bool cu_depthwise_of(const ir_program *p, const ir_stmt *s, cu_depthwise *t);
