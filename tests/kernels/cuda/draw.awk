@@ -179,7 +179,7 @@ function heads(i, x, d) {
   y = x; sub("\\[t", "[" l, y)
   does("Q" i "[" h ",t," a "] += " x " * Wq" i "[" h "," from "," a "]"); does("K" i "[" h "," l "," a "] += " y " * Wk" i "[" h "," from "," a "]")
   does("V" i "[" h "," l "," c "] += " y " * Wv" i "[" h "," from "," c "]"); does("S" i "[" h ",t," l "] += Q" i "[" h ",t," a "] * K" i "[" h "," l "," a "]")
-  does("T" i "[" h ",t," l "] = " (draw(2) ? "S" i "[" h ",t," l "] * 0.25" : "select(" l " <= t, S" i "[" h ",t," l "] * 0.25, -inf)"))
+  does("T" i "[" h ",t," l "] = " (draw(2) ? "S" i "[" h ",t," l "] * 0.25 / " 16 * n_from * n_from : "select(" l " <= t, S" i "[" h ",t," l "] * 0.25 / " 16 * n_from * n_from ", -inf)"))
   does("X" i "[" h ",t] max= T" i "[" h ",t," l "]"); does("E" i "[" h ",t," l "] = exp(T" i "[" h ",t," l "] - X" i "[" h ",t])")
   does("Z" i "[" h ",t] += E" i "[" h ",t," l "]"); does("P" i "[" h ",t," l "] = E" i "[" h ",t," l "] / Z" i "[" h ",t]")
   does("O" i "[" h ",t," c "] += P" i "[" h ",t," l "] * V" i "[" h "," l "," c "]"); does("B" i "[t," d "] += O" i "[" h ",t," c "] * Wo" i "[" h "," c "," d "]")
