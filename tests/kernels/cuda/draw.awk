@@ -127,7 +127,7 @@ function conv() {
 
 # Depthwise: each channel by itself, sometimes with several outputs a channel (m), the channels last or first; what leaves may be mapped.
 function depth() {
-  dims = draw(3) ? 2 : 1 + draw(3); last = draw(4); m = draw(6) ? 0 : 2 + draw(2); c = m ? size(1, 16) : size(1, 150); n = 1 + draw(3); split("p q o", point, " ")
+  dims = draw(3) ? 2 : 1 + draw(3); last = draw(4); m = draw(6) ? 0 : 2 + draw(2); c = size(1, m && draw(2) ? 16 : 150); n = 1 + draw(3); split("p q o", point, " ")
   at = pts = win = pads = shape = ext = trips = box = row = ""; tail = draw(3) == 0; tc = 1 + draw(2)
   for (i = 1; i <= dims; i++) {
     x = point[i]; r = 1 + draw(dims > 2 ? 3 : 5); st = 1 + draw(2); dil = 1 + (draw(3) == 0); pad = draw(int((r - 1) * dil / 2) + 1)
@@ -179,7 +179,7 @@ function heads(i, x, d) {
   y = x; sub("\\[t", "[" l, y)
   does("Q" i "[" h ",t," a "] += " x " * Wq" i "[" h "," from "," a "]"); does("K" i "[" h "," l "," a "] += " y " * Wk" i "[" h "," from "," a "]")
   does("V" i "[" h "," l "," c "] += " y " * Wv" i "[" h "," from "," c "]"); does("S" i "[" h ",t," l "] += Q" i "[" h ",t," a "] * K" i "[" h "," l "," a "]")
-  does("T" i "[" h ",t," l "] = " (draw(2) ? "S" i "[" h ",t," l "] * 0.25" : "select(" l " <= t, S" i "[" h ",t," l "] * 0.25, -inf)"))
+  does("T" i "[" h ",t," l "] = " (draw(2) ? "S" i "[" h ",t," l "] * 0.25 / " 16 * n_from * n_from : "select(" l " <= t, S" i "[" h ",t," l "] * 0.25 / " 16 * n_from * n_from ", -inf)"))
   does("X" i "[" h ",t] max= T" i "[" h ",t," l "]"); does("E" i "[" h ",t," l "] = exp(T" i "[" h ",t," l "] - X" i "[" h ",t])")
   does("Z" i "[" h ",t] += E" i "[" h ",t," l "]"); does("P" i "[" h ",t," l "] = E" i "[" h ",t," l "] / Z" i "[" h ",t]")
   does("O" i "[" h ",t," c "] += P" i "[" h ",t," l "] * V" i "[" h "," l "," c "]"); does("B" i "[t," d "] += O" i "[" h ",t," c "] * Wo" i "[" h "," c "," d "]")

@@ -36,12 +36,14 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b);
  * count; among those the least coordinates read, then the most contiguous elements. */
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b);
 
-/* A depthwise convolution whose channels are contiguous in input and output. */
-enum { CU_MOST_TAPS = 64 };
+/* A depthwise convolution: each channel by itself, with one output or several. */
+enum { CU_MOST_TAPS = 64, CU_MOST_OUTPUTS = 16, CU_LEAST_CHANNELS = 16 };
 typedef struct {
   int read; /* the read that the window moves; the other one has the weights */
   int channels, pixel, pixel_row; /* positions among the op's dims: channels; pixels, the innermost
                                 dim and the next (-1: none) */
+  int outputs;                    /* and of a channel's outputs; -1: it has one */
+  int rank;                       /* of the input, along which the channels are */
   int64_t taps;                   /* positions of the window */
 } cu_depthwise;
 /* False: the op is none, or its window has more positions than are unrolled. */

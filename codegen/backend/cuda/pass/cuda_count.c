@@ -148,7 +148,9 @@ bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
            !cu_has_contiguous_rows(p, s);
   }
   const ir_range *r = &s->range[cu_column_rank(to)];
-  return cu_column_rank(to) < to->rank - 1 && constant_length(r) == cu_matrix_columns(to);
+  const int64_t columns = cu_matrix_columns(to);
+  return cu_column_rank(to) < to->rank - 1 && constant_length(r) == columns &&
+         columns * ir_bytes(to->type) % 16 == 0;
 }
 
 bool cu_has_contiguous_rows(const ir_program *p, const ir_stmt *s) {

@@ -326,7 +326,7 @@ static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
 /* The group's depthwise convolution; NULL: none. */
 static const tf_op *depthwise_of(const former *f, int group, cu_depthwise *t) {
   for (int i = 0; i < f->n; i++)
-    if (f->group[i] == group && cu_depthwise_find(f->wl, op_at(f, i), t)) return op_at(f, i);
+    if (f->group[i] == group && cu_is_depthwise(f->wl, op_at(f, i), t)) return op_at(f, i);
   return NULL;
 }
 
@@ -771,7 +771,7 @@ static bool may_propose(const former *f) {
   cu_depthwise t;
   bool may = !f->windows;
   for (int i = 0; i < f->n; i++)
-    may |= cu_window(f->wl, op_at(f, i)) >= 0 || cu_depthwise_find(f->wl, op_at(f, i), &t);
+    may |= cu_window(f->wl, op_at(f, i)) >= 0 || cu_is_depthwise(f->wl, op_at(f, i), &t);
   return may;
 }
 
@@ -784,7 +784,7 @@ tf_tree *cu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   cu_depthwise t0;
   bool any = false;
   for (int i = 0; i < f.n; i++) {
-    any |= is_matrix(&f, op_at(&f, i)) || cu_depthwise_find(wl, op_at(&f, i), &t0);
+    any |= is_matrix(&f, op_at(&f, i)) || cu_is_depthwise(wl, op_at(&f, i), &t0);
     f.windows |= has_window(&f, op_at(&f, i), false);
   }
   any &= may_propose(&f);

@@ -117,11 +117,15 @@ int cu_group_columns(const ir_program *p) {
   return cu_has_short_sums(p) ? CU_GROUP_COLUMNS / 2 : CU_GROUP_COLUMNS;
 }
 
+bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t) {
+  return cu_depthwise_find(wl, op, t) && (t->outputs < 0 || cu_window(wl, op) < 0);
+}
+
 bool cu_depthwise_of(const ir_program *p, const ir_stmt *s, cu_depthwise *t) {
   const tf_workload *wl = p->tree->workload;
   const tf_op *op = &wl->ops[s->op];
   if (s->kind != IR_NEST || !ir_is_half(p->machine.data) || !cu_mma_of(p) || cu_is_wmma(p) ||
-      !ir_is_product(op) || s->nest.divides >= 0 || !cu_depthwise_find(wl, op, t))
+      !ir_is_product(op) || s->nest.divides >= 0 || !cu_is_depthwise(wl, op, t))
     return false;
   const int z = op->reads[t->read].tensor;
   const ir_buffer *in = &p->buffers[s->nest.from ? s->nest.from[t->read] : p->buffer_of[z]];

@@ -175,8 +175,11 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s);
  * products to a sum of 32 bits (OpenCL): the position of the reduced dim along which the nest's
  * product of bytes can use it, with most operands contiguous; -1: it cannot. */
 int cu_dot_of(const ir_program *p, const ir_stmt *s);
-/* Whether a nest covers the window of a depthwise convolution on 16-bit data in global memory: each
- * lane has two neighbouring channels, and a block's rows have CU_ROWS pixels. */
+/* Whether the op is a depthwise convolution whose outputs of a channel are not columns of a product
+ * on tensor cores. */
+bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t);
+/* Whether a nest covers the window of such a convolution on 16-bit data in global memory: each lane
+ * has two neighbouring channels, and a block's rows have CU_ROWS pixels. */
 bool cu_depthwise_of(const ir_program *p, const ir_stmt *s, cu_depthwise *t);
 /* The longest piece of it along the output's k-th dim in a block: a row of pixels for each warp or,
  * of pixels along one dim, as many for each lane. */

@@ -105,6 +105,7 @@ bool cu_lanes_share(const ir_program *p, const ir_stmt *s) {
 int64_t cu_window_side(const cu_depthwise *t, int k) {
   enum { EACH = 8 }; /* pixels of a lane */
   if (k == t->channels) return CU_PIECE_LANES;
+  if (k == t->outputs) return CU_MOST_OUTPUTS;
   if (k == t->pixel) return t->pixel_row >= 0 ? EACH : EACH * CU_ROWS;
   return k == t->pixel_row ? CU_ROWS : 1;
 }
@@ -152,7 +153,8 @@ cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
   double reads = 1, pixels = (double)s->range[t->pixel].most, others = 1;
   for (int k = 0; k < op->n_out_dims; k++)
     if (k != t->channels && k != t->pixel) others *= (double)s->range[k].most;
-  for (int r = 0; r < p->tree->workload->tensors[in->tensor].rank - 1; r++) {
+  for (int r = 0; r < p->tree->workload->tensors[in->tensor].rank; r++) {
+    if (r == t->rank) continue;
     double span = 1, settings = 1;
     for (int i = 0; i < in->index[r].n_terms; i++) {
       const int k = lower_find_dim(op, in->index[r].terms[i].dim);
@@ -163,7 +165,8 @@ cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
     reads *= span < settings ? span : settings;
   }
   const double sums = 2 * pixels * (double)t->taps,
-               leave = LEAVE + (cu_of(s)->window->pairs ? 0 : RAGGED),
+               ragged = cu_of(s)->window->pairs && t->channels == op->n_out_dims - 1 ? 0 : RAGGED,
+               leave = LEAVE + ragged,
                issued = sums + pair * reads + WEIGHTS * (double)t->taps + leave * pixels + BEGIN;
   return (cu_window_work){.issued = others * issued,
                           .summed = others * sums,

@@ -167,7 +167,9 @@ static void sum_in_steps(lowering *w, const ir_stmt *s) {
   const bool few = !cu_is_wmma(w->p) && s->kind == IR_NEST && cu_window(w->plan->wl, op) >= 0 &&
                    cu_has_few_channels(w->plan->wl, op);
   const int64_t chunk = s->kind == IR_NEST && !few ? cu_chunk_of(w->p, s) : 0;
-  const bool product = cu_roles(w->p, s, &t) || few || chunk;
+  cu_depthwise window;
+  const bool product =
+      !cu_depthwise_of(w->p, s, &window) && (cu_roles(w->p, s, &t) || few || chunk);
   ir_range *r = cu_ranges(w, s);
   ir_atom *steps = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   bool *stepped = TF_ARRAY(w->p->arena, bool, (size_t)op->n_dims + 1);

@@ -38,8 +38,8 @@ static void origin(c_printer *c, const window *t) {
   c_indent(c);
   fprintf(c->out, "const %s *const at = &%s[d_%s - (", c_type(t->tile->type), t->tile->id,
           c_dim_name(c, t->op, t->t->depthwise.channels));
-  c_atom(c->out, c->p, t->tile->base[t->tile->rank - 1]), fputc(')', c->out);
-  for (int r = 0; r < t->tile->rank - 1; r++) {
+  c_atom(c->out, c->p, t->tile->base[t->t->depthwise.rank]), fputc(')', c->out);
+  for (int r = 0; r < t->tile->rank; r++) {
     if (!step_of(t, r)) continue;
     fprintf(c->out, " + (%" PRId64, in->index[r].c);
     for (int i = 0; i < in->index[r].n_terms; i++) {
@@ -58,7 +58,7 @@ static void origin(c_printer *c, const window *t) {
 static void moved(c_printer *c, const window *t, int dim, const char *by) {
   const tf_ref *in = &t->op->reads[t->t->depthwise.read];
   int64_t step = 0;
-  for (int r = 0; r < t->tile->rank - 1; r++)
+  for (int r = 0; r < t->tile->rank; r++)
     for (int i = 0; i < in->index[r].n_terms; i++)
       if (in->index[r].terms[i].dim == dim) step += in->index[r].terms[i].coef * step_of(t, r);
   if (step) fprintf(c->out, " + %s * %" PRId64, by, step);
@@ -122,7 +122,8 @@ static void open_pixels(c_printer *c, const window *t) {
 /* Pairs of sums as words, if those of the first pixels stand so, as others then do. */
 static void leave_pairs(c_printer *c, const window *t) {
   const char *along = c_dim_name(c, t->op, t->t->depthwise.pixel);
-  c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->sums), fputs(" % 4 == 0;\n", c->out);
+  c_line(c, "bool words = (uintptr_t)&"), c_element_of(c, t->t->sums),
+      fputs(" % 4 == 0;\n", c->out);
   if (pixels(t) > 1) {
     c_line(c, "{\n"), c->depth++, c_indent(c);
     fprintf(c->out, "const int64_t next = d_%s + 1, d_%s = next;\n", along, along);
@@ -138,11 +139,42 @@ static void leave_pairs(c_printer *c, const window *t) {
   }
 }
 
+/* Of each channel that is there pairs of pixels, or, where these are no neighbours, one by one:
+ * channels are not the output's last dim. */
+static void leave_apart(c_printer *c, const window *t) {
+  const char *channel = c_dim_name(c, t->op, t->t->depthwise.channels),
+             *along = c_dim_name(c, t->op, t->t->depthwise.pixel);
+  const bool pairs = t->t->depthwise.pixel == t->op->n_out_dims - 1;
+  c_indent(c), fputs("const int64_t channels = ", c->out);
+  c_atom(c->out, c->p, t->s->range[t->t->depthwise.channels].hi);
+  fprintf(c->out, " - d_%s, first = d_%s, pixels = ", channel, channel);
+  c_atom(c->out, c->p, pixels_of(t)->hi), fputs(" - (", c->out);
+  c_atom(c->out, c->p, pixels_of(t)->lo), fputs(");\n", c->out);
+  open_unrolled(c, "int", "e", 2);
+  c_line(c, "if (e >= channels) break;\n"), c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = first + e;\n", channel);
+  c_line(c, "#pragma unroll\n"), c_indent(c);
+  fprintf(c->out, "for (int t1 = 0; t1 < %" PRId64 "; t1 += %d) {\n", pixels(t), pairs ? 2 : 1);
+  c->depth++;
+  c_line(c, "if (t1 >= pixels) break;\n"), c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = ", along), c_atom(c->out, c->p, pixels_of(t)->lo);
+  fputs(" + t1;\n", c->out);
+  if (pairs)
+    c_line(c, "put_pair(&"), c_element_of(c, t->t->sums),
+        fprintf(c->out, ", sum[t1][e], sum[t1 + 1 < %" PRId64 " ? t1 + 1 : t1][e], pixels - t1);\n",
+                pixels(t));
+  else
+    c_line(c, "WRITES(&"), c_element_of(c, t->t->sums), fputs(", 2);\n", c->out), c_indent(c),
+        c_element_of(c, t->t->sums), fputs(" = narrow(sum[t1][e]);\n", c->out);
+  c_close(c, 2);
+}
+
 /* Stores the sums of pixels and channels that exist. */
 static void store_sums(c_printer *c, const window *t) {
   const char *channel = c_dim_name(c, t->op, t->t->depthwise.channels);
-  if (t->t->pairs && t->t->sums >= 0) {
-    leave_pairs(c, t);
+  const bool last = t->t->depthwise.channels == t->op->n_out_dims - 1;
+  if ((t->t->pairs || !last) && t->t->sums >= 0) {
+    (last ? leave_pairs : leave_apart)(c, t);
     return;
   }
   open_pixels(c, t);
@@ -178,6 +210,7 @@ void cu_window_points(c_printer *c, const ir_stmt *s) {
     const int k = i ? channels : along;
     c_indent(c), fprintf(c->out, "const int64_t d_%s = ", c_dim_name(c, t.op, k));
     c_atom(c->out, c->p, s->range[k].lo), fputs(";\n", c->out);
+    if (k == along) c_line(c, "(void)"), fprintf(c->out, "d_%s;\n", c_dim_name(c, t.op, k));
   }
   origin(c, &t);
   c_line(c, "const int64_t more = ");

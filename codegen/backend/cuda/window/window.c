@@ -18,10 +18,10 @@ static ir_range *boxes_of(lowering *w, const ir_stmt *s, const tf_ref *ref) {
 
 /* The rows of a tile: the box without the channels, dense. False: it has more ranks than a stack
  * may. */
-static bool rows_of(const ir_range *box, int rank, ir_stack *rows) {
+static bool rows_of(const ir_range *box, int rank, int channels, ir_stack *rows) {
   *rows = (ir_stack){.count = 1, .first = ir_number(0)};
-  for (int r = 0; r < rank - 1; r++) {
-    if (box[r].most == 1) continue;
+  for (int r = 0; r < rank; r++) {
+    if (box[r].most == 1 || r == channels) continue;
     if (rows->n == IR_MOST_STACKED) return false;
     rows->at[rows->n] = r, rows->length[rows->n] = box[r].most, rows->step[rows->n++] = 1;
     rows->count *= box[r].most;
@@ -30,10 +30,10 @@ static bool rows_of(const ir_range *box, int rank, ir_stack *rows) {
 }
 
 /* Adds a buffer for the box's tile; -1: it does not fit. */
-static int open_tile(lowering *w, const tf_ref *ref, const ir_range *box) {
+static int open_tile(lowering *w, const tf_ref *ref, int channels, const ir_range *box) {
   const int z = ref->tensor, rank = w->plan->wl->tensors[z].rank;
   ir_stack *rows = TF_NEW(w->p->arena, ir_stack);
-  if (!rows || !rows_of(box, rank, rows)) return -1;
+  if (!rows || !rows_of(box, rank, channels, rows)) return -1;
   int64_t words = 1;
   for (int r = 0; r < rank; r++)
     words *= box[r].most;
@@ -52,7 +52,7 @@ static int open_tile(lowering *w, const tf_ref *ref, const ir_range *box) {
   cu_set_layout(
       w->p, b,
       (cu_layout){
-          .rows = rows->at[rows->n - 1], .columns = rank - 1, .stack = rows, .plain = true});
+          .rows = rows->at[rows->n - 1], .columns = channels, .stack = rows, .plain = true});
   return at;
 }
 
@@ -112,7 +112,7 @@ static bool nest(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_ref *ref = &w->plan->wl->ops[s->op].reads[t.read];
   const int from = s->nest.from ? s->nest.from[t.read] : w->p->buffer_of[ref->tensor];
   const ir_range *box = boxes_of(w, s, ref);
-  const int tile = box ? open_tile(w, ref, box) : -1;
+  const int tile = box ? open_tile(w, ref, t.rank, box) : -1;
   if (tile < 0) return false;
   copy(w, box, from, tile);
   threads(w, s, save, &t, tile);
