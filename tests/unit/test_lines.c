@@ -253,10 +253,6 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
 
 /* ---- closed form and walk ------------------------------------------------------------------- */
 
-/* More than the oracle walks: a window that slides over instances, and rings in which it lies. */
-static const char *const layouts[] = {
-    "", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
-    "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
 static const char window[] =
     "architecture:\n"
     "  memories:\n"
@@ -318,6 +314,11 @@ static const char chain[] =
     "          op T\n"
     "        B for l=7 m=3 k=3 spatial k=3@x l=2@y\n"
     "          op O\n";
+
+/* More than the oracle walks: a window that slides over instances, and rings in which it lies. */
+static const char *const layouts[] = {
+    "", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
+    "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
 
 static void check_walk(const char *mapping, const char *layout) {
   char text[2000];
