@@ -2,6 +2,7 @@
  * by the oracle. */
 #include <stdlib.h>
 
+#include "model/eval/hooks.h"
 #include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
@@ -214,8 +215,29 @@ static void number(void) {
   case_drop(&e);
 }
 
+/* The maker of one number runs where some reader has work: not in the instance that the last step
+ * leaves idle, whether sums count or a walk does. */
+static void asked_for(void) {
+  for (int walk = 0; walk < 2; walk++) {
+    test_case e = {0};
+    case_read(&e, MACHINE(", mesh: [2, 1]") "workload:\n  name: w\n  dims: {b: 33}\n  ops:\n"
+                                            "  - T[] = H[] * 2\n  - O[b] = I[b] * T[]\n"
+                                            "mapping: |\n  DRAM for b=9 spatial b=2@x\n"
+                                            "    Buf for b=2\n      Pipe\n        Buf\n"
+                                            "          op T\n        Buf\n          op O\n");
+    if (CHECK(e.tree) && CHECK(e.model = tf_model_new(e.tree, e.d))) {
+      if (walk) tf_model_to_walk(e.model);
+      CHECK(tf_model_eval(e.model, NULL, &e.r));
+      CHECK_I64(e.r.ops[0].points, 33);
+      CHECK_I64(e.r.ops[1].points, 33);
+    }
+    case_drop(&e);
+  }
+}
+
 int main(void) {
   number();
+  asked_for();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     by_hand(&rows[i]);
   return check_report();
