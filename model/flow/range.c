@@ -22,8 +22,25 @@ static tf_ival index_range(const tf_eval *ev, int o, const tf_index *ix, int n, 
   return v;
 }
 
+static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg);
+
+/* Whether somebody asks for the number that op o makes, which has no rank to tell it by: at the
+ * innermost node from n outwards where it does not lead. */
+static bool is_asked(const tf_eval *ev, int o, int n, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  bool any = p->wl->ops[o].n_out_dims > 0;
+  while (!any && n >= 0 && tf_plan_leads(p, o, n))
+    n = p->tree->nodes[n].parent;
+  for (int i = 0; i < z->n_consumers && n >= 0 && !any; i++)
+    any = tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]) &&
+          !op_idle(ev, z->consumers[i], n, dg);
+  return any || n < 0;
+}
+
 static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
   const tf_op *op = &ev->plan->wl->ops[o];
+  if (!is_asked(ev, o, n, dg)) return true;
   for (int i = 0; i < op->n_dims; i++)
     if (dim_range(ev, o, op->dims[i], n, dg).len <= 0) return true;
   return false;

@@ -202,7 +202,21 @@ span dim_range(const oracle *o, int op, int dim, int n) {
   return s;
 }
 
+/* Whether somebody asks for the number that op makes, which has no rank to tell it by: at the
+ * innermost node from n outwards where it does not lead. */
+static bool is_asked(const oracle *o, int op, int n) {
+  const int z = o->wl->ops[op].out;
+  bool any = o->wl->ops[op].n_out_dims > 0 || unbounded(o);
+  while (!any && n >= 0 && leads(o, op, n))
+    n = o->tree->nodes[n].parent;
+  for (int c = 0; c < o->wl->n_ops && n >= 0; c++)
+    for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n) && !any; r++)
+      any = o->wl->ops[c].reads[r].tensor == z && !reach_of(o, c, r, n).empty;
+  return any || n < 0;
+}
+
 bool idle(const oracle *o, int op, int n) {
+  if (!is_asked(o, op, n)) return true;
   for (int i = 0; i < o->wl->ops[op].n_dims && !unbounded(o); i++)
     if (dim_range(o, op, o->wl->ops[op].dims[i], n).len <= 0) return true;
   return false;
@@ -214,7 +228,7 @@ static box reach_of(const oracle *o, int op, int ref, int n) {
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
   span range[MAX_DIMS];
   if (p->n_dims > MAX_DIMS) abort();
-  box b = {.empty = false};
+  box b = {.empty = !is_asked(o, op, n)};
   for (int i = 0; i < p->n_dims; i++) {
     range[i] = dim_range(o, op, p->dims[i], n);
     b.empty |= range[i].len <= 0 && !unbounded(o);

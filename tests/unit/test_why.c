@@ -2,6 +2,7 @@
  * by the oracle. */
 #include <stdlib.h>
 
+#include "model/eval/hooks.h"
 #include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
@@ -186,7 +187,57 @@ static void by_hand(const row *r) {
   case_drop(&e);
 }
 
+/* One number, a part of which each of four instances makes, in a mapping whose causes are walked
+ * for, as its last step is partial: words by hand, before and after the causes are told. */
+static void number(void) {
+  static const int64_t want[2][4] = {{0, 1, 1, 0}, {4, 8, 6, 4}};
+  test_case e = {0};
+  case_read(&e, MACHINE(", mesh: [2, 2]") "workload:\n  name: w\n  dims: {m: 6}\n  ops:\n"
+                                          "  - N[] max= M[m]\n  - F[m] = M[m] * N[]\n"
+                                          "mapping: |\n  Seq\n"
+                                          "    DRAM for m=2 spatial m=2@x m=2@y\n      Buf\n"
+                                          "        op N\n"
+                                          "    DRAM for m=2 spatial m=2@x m=2@y\n      Buf\n"
+                                          "        op F\n");
+  tf_why why = {0};
+  CHECK(case_evaluate(&e));
+  for (int after = 0; after < 2; after++) {
+    for (int l = 0; l < 2; l++) {
+      const tf_counts *c = &e.r.counts[l * e.spec->workload->n_tensors];
+      CHECK_I64(c->fill, want[l][0]);
+      CHECK_I64(c->read, want[l][1]);
+      CHECK_I64(c->update, want[l][2]);
+      CHECK_I64(c->drain, want[l][3]);
+    }
+    if (!after) CHECK(tf_why_of(e.model, &why));
+  }
+  tf_why_free(&why);
+  case_drop(&e);
+}
+
+/* The maker of one number runs where some reader has work: not in the instance that the last step
+ * leaves idle, whether sums count or a walk does. */
+static void asked_for(void) {
+  for (int walk = 0; walk < 2; walk++) {
+    test_case e = {0};
+    case_read(&e, MACHINE(", mesh: [2, 1]") "workload:\n  name: w\n  dims: {b: 33}\n  ops:\n"
+                                            "  - T[] = H[] * 2\n  - O[b] = I[b] * T[]\n"
+                                            "mapping: |\n  DRAM for b=9 spatial b=2@x\n"
+                                            "    Buf for b=2\n      Pipe\n        Buf\n"
+                                            "          op T\n        Buf\n          op O\n");
+    if (CHECK(e.tree) && CHECK(e.model = tf_model_new(e.tree, e.d))) {
+      if (walk) tf_model_to_walk(e.model);
+      CHECK(tf_model_eval(e.model, NULL, &e.r));
+      CHECK_I64(e.r.ops[0].points, 33);
+      CHECK_I64(e.r.ops[1].points, 33);
+    }
+    case_drop(&e);
+  }
+}
+
 int main(void) {
+  number();
+  asked_for();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     by_hand(&rows[i]);
   return check_report();

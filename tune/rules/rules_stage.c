@@ -136,7 +136,7 @@ static void select_one(rule_system *r, const rule_stage *in, int position) {
   const char *name = r->s->var[position].name;
   int list[RULE_PLACES + 1], n = 0;
   int64_t value[RULE_PLACES];
-  char select[RULE_NAME];
+  char select[RULE_NAME + 8]; /* a name cut at 80, _select, any int */
   snprintf(select, sizeof select, "%.80s_select0", name);
   if (csp_find(r->s, select, strlen(select)) >= 0) return;
   list[n++] = position;

@@ -107,9 +107,10 @@ static bool first_time(const tf_walker *e, const tf_slice *s) {
   return !brought_before(e, s->node, s->inside & ~s->moving & e->p->path[s->node].temporal, s);
 }
 
-/* Identifies a sharing group: its parent instance, the box, and what it loads. */
+/* Identifies a sharing group: its parent instance, the box, and what it loads: what is not in
+ * `old`, which holds `kept` words of it. */
 static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, const tf_ival *old,
-                     int64_t *row) {
+                     int64_t kept, int64_t *row) {
   const tf_path *path = &e->p->path[s->node];
   int n = 0;
   uint64_t key = UINT64_C(1469598103934665603);
@@ -117,6 +118,7 @@ static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, 
     if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL && !(s->merge >> k & 1))
       key = (key ^ ((uint64_t)e->cur[path->loops[k]] + 1)) * UINT64_C(1099511628211);
   row[n++] = (int64_t)key;
+  if (!e->p->wl->tensors[s->tensor].rank) row[n++] = kept; /* a number has no box to tell it */
   for (int r = 0; r < e->p->wl->tensors[s->tensor].rank; r++) {
     tf_ival both = tf_common_part(box[r], old[r]);
     row[n++] = box[r].lo;
@@ -252,11 +254,12 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
   for (int r = 0; r < rank; r++)
     both[r] = held->owner >= 0 ? tf_common_part(box[r], held->box[r]) : (tf_ival){0, 0};
-  int64_t words = tf_ival_volume(box, rank) - tf_ival_volume(both, rank);
-  if (tf_ival_volume(both, rank) == 0)
+  const int64_t kept = held->owner >= 0 ? tf_ival_volume(both, rank) : 0;
+  int64_t words = tf_ival_volume(box, rank) - kept;
+  if (kept == 0)
     for (int r = 0; r < rank; r++)
       both[r] = (tf_ival){0, 0};
-  bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
+  bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, kept, row));
   tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
   const kind_move once = {tf_move_of(s, mem, in),
                           tf_move_of(s, mem, enter_kind(e, s, served_from(e, i), in)),
@@ -372,7 +375,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
     tf_walker_force_made(e);
     if (!touched_box(e, s, box)) continue;
     int64_t words = tf_ival_volume(box, e->p->wl->tensors[s->tensor].rank);
-    bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
+    bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, 0, row));
     const tf_entry in = {words, fresh ? words : 0,
                          s->makes && fresh && first_time(e, s) ? words : 0};
     const kind_move once = {.served = leaf_move(s, unit, enter_kind(e, s, served_from(e, i), in)),
