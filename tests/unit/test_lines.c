@@ -253,21 +253,6 @@ static void check_by_hand(const char *layout, int64_t read, double cycles) {
 
 /* ---- closed form and walk ------------------------------------------------------------------- */
 
-static const char window[] =
-    "architecture:\n"
-    "  memories:\n"
-    "  - {name: D, line: 24}\n"
-    "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
-    "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
-    "workload:\n"
-    "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
-    "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
-    "%smapping: |\n"
-    "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
-    "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
-    "      B for s=3 spatial c=2@y\n"
-    "        op O\n";
-
 /* Trip counts that leave a remainder, in time and over instances; a padded window, of which units
  * take two rows at once; a chain whose first product's tiles are partial, without a reducing
  * network. */
@@ -319,6 +304,20 @@ static const char chain[] =
 static const char *const layouts[] = {
     "", "layout: {D: {I: [1/4, 0, 2, 1%4]}, B: {W: [3, 2, 1, 0], I: [1, 2, 0]}}\n",
     "layout: {D: {O: [2, 0/8, 1, 0%8]}, B: {O: [2, 1, 0], I: [2, 0, 1/3, 1%3]}}\n"};
+static const char window[] =
+    "architecture:\n"
+    "  memories:\n"
+    "  - {name: D, line: 24}\n"
+    "  - {name: B, line: 8, banks: 6, bank-ports: 2, mesh: [2, 2]}\n"
+    "  compute: [{name: u, ops: [mac], mesh: [4, 4], network: {multicast: false}}]\n"
+    "workload:\n"
+    "  dims: {k: 8, c: 8, p: 8, q: 6, r: 3, s: 3}\n"
+    "  ops: ['O[k,p,q] += I[c,2*p+r,q+s] * W[k,c,r,s]']\n"
+    "%smapping: |\n"
+    "  D for p=2 k=1 q=1 c=2 spatial q=2@x k=2@y\n"
+    "    B for p=2 q=3 r=3 c=2 spatial k=4@x p=2@y\n"
+    "      B for s=3 spatial c=2@y\n"
+    "        op O\n";
 
 static void check_walk(const char *mapping, const char *layout) {
   char text[2000];
