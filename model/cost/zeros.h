@@ -35,8 +35,8 @@ typedef struct {
   tf_voiders on;  /* reads of `op` whose zeros leave the tile out */
   int op;         /* the op that reads it; -1: several do, or it is produced below */
   bool alike;     /* rules of it and of its server save time wherever they save energy */
-  bool told;      /* its share can be known; if not, all of it is counted */
-  bool now;       /* it is known, in this evaluation */
+  bool known;     /* its share can be known; if not, all of it is counted */
+  bool known_now; /* it is known, in this evaluation */
   uint64_t moves; /* loops above its node that move it */
   uint64_t stay;  /* in this evaluation: temporal loops at whose steps the tile stays */
   int twin;       /* an earlier slice of the m-tile and op, which shares `len`; -1: none */

@@ -42,10 +42,10 @@ static inline int64_t tf_space_used(const tf_decision *d, const int32_t *row) {
     used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
   return used;
 }
-/* beside.c: the instances along the axis of decision d that its branch should take, if other
+/* mesh_share.c: the instances along the axis of decision d that its branch should take, if other
  * branches run at once on the same mesh. */
 int32_t tf_space_share(const tf_facts *f, const tf_decision *d);
-/* beside.c: reduces counts that exceed a mesh, where branches run at once. */
+/* mesh_share.c: reduces counts that exceed a mesh, where branches run at once. */
 void tf_trips_make_room(const tf_trips *t, int32_t *row);
 
 /* Fills the `infer` of decision i with the lengths that are inferred on entering scope s. */

@@ -68,9 +68,10 @@ typedef struct {
   const int32_t *fixed_after; /* [n_slots] product of the fixed loops after it */
   const int32_t *room_after;  /* [n_slots] upper bound on the product of the open loops after it */
   int32_t mesh;               /* spatial: instances along the axis */
-  int32_t share; /* of these, its branch's part, if branches run at once (beside.c); else mesh */
-  int node;      /* its Tile */
-  int n_before;  /* decisions above it that share this mesh */
+  int32_t
+      share;    /* of these, its branch's part, if branches run at once (mesh_share.c); else mesh */
+  int node;     /* its Tile */
+  int n_before; /* decisions above it that share this mesh */
   const int *before;
   int n_infer; /* lengths to be inferred before this decision */
   const tf_sinfer *infer;

@@ -121,7 +121,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                             {m->rescaled_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
   s->reals[4] = s->reals[5] = s->reals[6] = s->reals[7] = (reals){&m->flows->fill, 0};
-  if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
+  if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_SOURCES};
   if (m->each) {
     const size_t n = (size_t)m->each->n;
     s->reals[4] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};

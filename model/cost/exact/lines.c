@@ -20,12 +20,13 @@ bool tf_lines_new(struct tf_model *m) {
   x->moved = TF_ARRAY(m->arena, tf_move, slices);
   x->cycles = TF_ARRAY(m->arena, tf_move, slices);
   x->below = TF_ARRAY(m->arena, tf_ports, passes);
-  x->aside = TF_ARRAY(m->arena, tf_ports, passes);
+  x->concurrent = TF_ARRAY(m->arena, tf_ports, passes);
   x->room = TF_ARRAY(m->arena, int64_t, (size_t)m->views->n_ranks + 1);
   x->res.counts = TF_ARRAY(m->arena, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   x->res.cycles = TF_ARRAY(m->arena, double, (size_t)p->arch->n_memories);
   m->lines = x;
-  return x->moved && x->cycles && x->below && x->aside && x->room && x->res.counts && x->res.cycles;
+  return x->moved && x->cycles && x->below && x->concurrent && x->room && x->res.counts &&
+         x->res.cycles;
 }
 
 void tf_lines_free(struct tf_lines *l) {
@@ -169,15 +170,16 @@ void tf_lines_ports(struct tf_model *m) {
   struct tf_lines *x = m->lines;
   const tf_views *w = m->views;
   memset(x->below, 0, (size_t)w->n_passes * sizeof *x->below);
-  memset(x->aside, 0, (size_t)w->n_passes * sizeof *x->aside);
+  memset(x->concurrent, 0, (size_t)w->n_passes * sizeof *x->concurrent);
   if (m->open) return;
   add_slices(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
-    x->below[i] = sum_of(x->below[i], x->aside[i]);
+    x->below[i] = sum_of(x->below[i], x->concurrent[i]);
     if (k->up < 0) continue;
     if (k->beside)
-      x->aside[k->up] = busier(&m->plan->arch->memories[k->level], x->aside[k->up], x->below[i]);
+      x->concurrent[k->up] =
+          busier(&m->plan->arch->memories[k->level], x->concurrent[k->up], x->below[i]);
     else
       x->below[k->up] = sum_of(x->below[k->up], x->below[i]);
   }

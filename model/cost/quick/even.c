@@ -1,4 +1,4 @@
-/* Gathers what count.c needs about slices: which loops move which ranks. */
+/* Gathers the tables for count.c: which loops move which ranks of slices. */
 #include "model/cost/quick/make.h"
 #include "model/flow/retain.h"
 
@@ -14,8 +14,8 @@ static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos
   return l;
 }
 
-/* Notes pairs of loops in different chains that move one rank: through them, instances may get
- * equal boxes in different ways. `merge`: positions of spatial loops that move the rank and whose
+/* Adds pairs of loops in different chains that move one rank: through them, instances may get equal
+ * boxes in different ways. `merge`: positions of spatial loops that move the rank and whose
  * instances may share. */
 static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   const tf_plan *p = k->p;
@@ -111,8 +111,8 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   if (s->level >= 0) add_loops(k, path, v);
 }
 
-/* Condition: loops above the common scope must move both slices of a class alike, or have one step.
- */
+/* Condition: loops above the common scope must move both slices of a class equally, or have one
+ * step. */
 static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {

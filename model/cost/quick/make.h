@@ -1,5 +1,5 @@
-/* Internal to the quick count: the state while values that do not depend on trip counts are
- * gathered. */
+/* Internal to the quick count: the state while tables that do not depend on trip counts are
+ * built. */
 #ifndef MODEL_COST_QUICK_MAKE_H
 #define MODEL_COST_QUICK_MAKE_H
 #include "model/cost/quick/even.h"

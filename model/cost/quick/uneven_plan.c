@@ -12,10 +12,10 @@ uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) 
   return all;
 }
 
-/* More ranges than these are not visited for one box. */
+/* Limit of ranges visited for one box. */
 enum { MOST_VISITS = 64 };
 
-/* The state while a plan is made. */
+/* The state while the plan is built. */
 typedef struct {
   tf_arena *a;
   const tf_plan *p;
@@ -54,7 +54,7 @@ static bool add_chains(const maker *k, int id) {
   return true;
 }
 
-/* Adds a group, joined with those that share a chain with it. */
+/* Adds a group, merged with those that share a chain with it. */
 static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   int kept = 0;
   for (int i = 0; i < *n; i++) {
@@ -71,8 +71,8 @@ static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   *n = kept;
 }
 
-/* Chains of q's path that may have a digit in common with chain c: a loop above both, or one of two
- * spatial loops that stand for each other. */
+/* Chains of q's path that may have a digit in common with chain c: by a loop above both, or by two
+ * spatial loops that correspond. */
 static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, int n_common) {
   uint32_t all = 0;
   for (int j = 0; j < from->n; j++) {
@@ -86,8 +86,8 @@ static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, in
   return all;
 }
 
-/* Notes the chains of a group from the outermost on, if each splits just what the one before
- * leaves, and one rank at most is what the last one leaves. */
+/* Lists the chains of a group from the outermost on, if each splits exactly what the previous one
+ * leaves, and at most one rank is what the last one leaves. */
 static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_slice *v,
                        tf_chain_group *g) {
   const tf_even_range *ranges = k->e->ranges;
@@ -113,8 +113,8 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
   g->n_plain = count;
 }
 
-/* Whether borders clip ranks of the group; such a group is summed over only where it has no other
- * rank, and one read of it; else its slice is left. */
+/* Whether borders clip ranks of the group.  Such a group is supported only if it has no other rank,
+ * and one read of it; else *left is set. */
 static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g, bool *left) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -126,8 +126,8 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
-/* Whether ranks of the group are found of what several reads left, any of which may have been
- * padding alone. */
+/* Whether ranks of the group are found among what several reads left, any of which may have been
+ * wholly in the padding. */
 static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain_group *g) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -151,7 +151,7 @@ static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n
   return any;
 }
 
-/* Positions of spatial loops of the group that split what borders cut. */
+/* Positions of spatial loops of the group that split ranges cut by borders. */
 static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
   const tf_uneven_node *n = &k->u->node[node];
   uint64_t all = 0;
@@ -163,8 +163,8 @@ static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
   return all & ~k->p->path[node].temporal;
 }
 
-/* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the
- * content; NULL: none. */
+/* Makes the groups of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice
+ * that left the content; NULL: none. */
 static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from,
                         const tf_even_slice *q, int n_common, tf_chain_groups *out) {
   const tf_uneven_node *n = &k->u->node[node], *before = q ? &k->u->node[from] : NULL;
@@ -209,7 +209,7 @@ static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chai
   return true;
 }
 
-/* A memo for n sums that depend on so many loops. */
+/* A cache for n sums that depend on so many loops. */
 static tf_sums_kept *kept_new(const maker *k, int loops, int n) {
   tf_sums_kept *s = TF_NEW(k->a, tf_sums_kept);
   if (!s) return NULL;
@@ -227,13 +227,13 @@ bool tf_sums_room(tf_arena *a, tf_sums_kept *k) {
   return k->at != NULL;
 }
 
-/* What is known of slice i once a tree; i as for tf_slice_at. */
+/* The tables of slice i, made once per tree; i as for tf_slice_at. */
 static const tf_even_slice *even_slice(const maker *k, int i) {
   return i < k->p->n_slices ? &k->e->slices[i] : &k->e->stream[i - k->p->n_slices];
 }
 
-/* The memo of group g of a slice: that of an earlier slice of the node where its sums are the same,
- * or its own. */
+/* The cache of group g of a slice: that of an earlier slice of the node with equal sums, or its
+ * own. */
 static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   static const tf_even_slice none;
   const tf_even_slice *v = even_slice(k, slice);
@@ -250,7 +250,7 @@ static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   return g->kept != NULL;
 }
 
-/* Spatial loops that share and move the range of a rank with one of another chain. */
+/* Spatial loops that share and move the range of a rank together with one of another chain. */
 static uint64_t joining(const maker *k, const tf_slice *s, int range) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t all = 0;
@@ -267,8 +267,9 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
-  uint64_t moves = 0, lengths = 0; /* lengths: loops that leave a box where it is, though its ranges
-                                      depend on them */
+  uint64_t moves = 0,
+           lengths =
+               0; /* lengths: loops that leave a box in place, although its ranges depend on them */
   out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
   if (out->left) return out->sibling != NULL;
@@ -291,8 +292,7 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
     if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
       return false;
     out->left |= out->sibling[c].left || k->u->node[from].left;
-    for (int g = 0; g < out->sibling[c].n;
-         g++) /* which loops stand for each other depends on all of them */
+    for (int g = 0; g < out->sibling[c].n; g++) /* which loops correspond depends on all of them */
       if (!(out->sibling[c].of[g].kept =
                 kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
         return false;
@@ -300,7 +300,7 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   return true;
 }
 
-/* Adds the groups of such ranges, all chosen one by one near borders. */
+/* Adds the groups of such ranges, with all digits near borders enumerated. */
 static bool add_most(const maker *k, int node, const tf_even_slice *v, tf_chain_groups *out) {
   if (!make_groups(k, node, v, 0, NULL, 0, out)) return false;
   for (int g = 0; g < out->n; g++)
@@ -308,7 +308,7 @@ static bool add_most(const maker *k, int node, const tf_even_slice *v, tf_chain_
   return true;
 }
 
-/* Adds a range to what v has unless it is there, or always the same.  False: there is no room. */
+/* Adds a range to v's unless it is there, or constant.  False: there is no room. */
 static bool add_held(const maker *k, int range, tf_even_slice *v) {
   if (k->e->ranges[range].what == TF_WHOLE) return true;
   for (int i = 0; i < v->n_rank; i++)
@@ -324,7 +324,7 @@ static tf_even_slice *held_new(const maker *k) {
   return v && v->range ? v : NULL;
 }
 
-/* Where borders cut ranges: what m-tiles hold, and what lives in their memories. */
+/* Adds the sizes of m-tiles and of homes in their memories, if borders cut ranges. */
 static bool add_sizes(const maker *k) {
   const tf_plan *p = k->p;
   k->u->home = TF_ARRAY(k->a, tf_even_slice, (size_t)p->wl->n_tensors);
@@ -352,8 +352,7 @@ static bool add_sizes(const maker *k) {
   return true;
 }
 
-/* Whether a range that is split above node n follows from what runs of a retaining scope compute.
- */
+/* Whether a range that is split above node n depends on what runs of a retaining scope compute. */
 static bool by_run(const maker *k, int n) {
   bool any = false;
   for (int c = 0; c < k->u->node[n].n; c++)
@@ -398,7 +397,7 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   const maker k = {a, p, w, e, u};
   u->applies = !(p->cuts && p->n_retains);
   for (int i = 0; i < e->n_ranges;
-       i++) /* terms that cancel where no border cuts either of them: left to a walk */
+       i++) /* terms that cancel unless a border cuts one of them: left to the walk */
     u->applies &= e->ranges[i].visits <= MOST_VISITS &&
                   !(p->cuts && e->ranges[i].depends & ~e->ranges[i].moves && tf_uneven_cut(e, i));
   for (int i = 0; i < p->tree->n_nodes; i++)

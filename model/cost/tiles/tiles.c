@@ -75,15 +75,15 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   if (!t->dims || !t->len || !t->some) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->told = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
-            !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
+  t->known = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
+             !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
-    t->told &= !(all & t->dims[d]);
+    t->known &= !(all & t->dims[d]);
     all |= t->dims[d];
   }
-  t->told =
-      t->told && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
+  t->known =
+      t->known && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
   return true;
 }
 
@@ -232,7 +232,7 @@ static bool steps_in(const struct tf_model *m, int i, uint64_t mask) {
 static bool divides(const struct tf_model *m, const tf_eval *ev, int i) {
   const tf_plan *p = m->plan;
   const tf_tiles *t = &m->zeros->tiles[i];
-  if (t->twin >= 0 && m->zeros->tiles[t->twin].told) return m->zeros->tiles[t->twin].now;
+  if (t->twin >= 0 && m->zeros->tiles[t->twin].known) return m->zeros->tiles[t->twin].known_now;
   const tf_op *op = &p->wl->ops[t->op];
   const int node = p->slices[i].node;
   bool even = true, apart = false;
@@ -319,7 +319,7 @@ typedef struct {
   double each;  /* over tensors with random zeros */
   double known; /* of one with known zeros; of several, an upper bound */
   int n_known;
-  uint64_t told; /* reads that are included */
+  uint64_t taken; /* reads that are included */
 } leaving;
 
 static bool is_known(const tf_plan *p, int o, int r) {
@@ -340,9 +340,9 @@ static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
   const struct tf_zeros *z = m->zeros;
   for (int j = i; j >= 0; j = z->tiles[j].from) {
     const tf_tiles *t = &z->tiles[j];
-    for (uint64_t on = t->on.of[w] & ~x->told; on; on &= on - 1)
+    for (uint64_t on = t->on.of[w] & ~x->taken; on; on &= on - 1)
       leave(m, x, t->op, __builtin_ctzll(on), t->some[__builtin_ctzll(on)]);
-    x->told |= t->on.of[w];
+    x->taken |= t->on.of[w];
   }
 }
 
@@ -358,7 +358,7 @@ static double left_of(struct tf_model *m, const leaving *x, int tensor) {
  * together. */
 static const double *together(struct tf_model *m, int i, double some[64]) {
   const tf_tiles *t = &m->zeros->tiles[i];
-  if (t->op < 0 || !t->now || !steps_in(m, i, sharing_loops(m, i))) return t->some;
+  if (t->op < 0 || !t->known_now || !steps_in(m, i, sharing_loops(m, i))) return t->some;
   for (uint64_t on = t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1)
     some[__builtin_ctzll(on)] = find_some(m, i, __builtin_ctzll(on), true);
   return some;
@@ -373,7 +373,7 @@ static double shared_from(struct tf_model *m, int i, int w, const double *some) 
     const int r = __builtin_ctzll(on);
     differ += some[r] > t->some[r];
     leave(m, &x, t->op, r, some[r]);
-    x.told |= UINT64_C(1) << r;
+    x.taken |= UINT64_C(1) << r;
   }
   m->zeros->tiles_upper |= differ > 1;
   leave_from(m, &x, t->from, w);
@@ -409,7 +409,7 @@ static void find_lacked(struct tf_model *m, int i, int o) {
       z->lacked[at].of[w] = z->lacked[at].of[0];
       continue;
     }
-    leaving x = {.each = 1, .known = 1, .told = z->on[at].of[w]};
+    leaving x = {.each = 1, .known = 1, .taken = z->on[at].of[w]};
     leave_from(m, &x, z->tiles[i].from, w);
     if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w]))
       x.known = 1, z->tiles_upper = true;
@@ -469,15 +469,15 @@ void tf_tiles_begin(struct tf_model *m) {
   z->tiles_upper = false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     tf_tiles *t = &z->tiles[i];
-    t->now = t->op >= 0 && t->told && steps && !m->open && divides(m, &ev, i);
-    if (t->now) t->stay = stay_loops(m, i);
+    t->known_now = t->op >= 0 && t->known && steps && !m->open && divides(m, &ev, i);
+    if (t->known_now) t->stay = stay_loops(m, i);
     for (uint64_t on = t->op < 0 ? 0 : t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1) {
       const int r = __builtin_ctzll(on);
-      t->some[r] = t->now               ? find_some(m, i, r, false)
-                   : t->told && m->open ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
-                                        : 1;
+      t->some[r] = t->known_now          ? find_some(m, i, r, false)
+                   : t->known && m->open ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
+                                         : 1;
     }
-    z->tiles_upper |= t->op >= 0 && !t->now;
+    z->tiles_upper |= t->op >= 0 && !t->known_now;
   }
   for (int i = 0; i < p->n_tile_slices; i++)
     if (is_ruled(z, i)) find_fetched(m, i);
