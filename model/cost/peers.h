@@ -22,7 +22,7 @@ typedef enum {
 typedef struct tf_handed {
   bool needs;
   tf_ival box[TF_MAX_RANK];
-  int64_t load, rest, sent;
+  int64_t load, from_above, sent;
 } tf_handed;
 
 /* The networks that feed one memory, those of all instances of the memory above. */
@@ -62,7 +62,7 @@ static inline bool tf_hands(const struct tf_model *m, int i) {
  * `all` instances of a network, `apart` take their words from further out. */
 typedef struct {
   uint64_t x, y, moving;
-  int64_t apart, all;
+  int64_t distinct, all;
 } tf_peer_pattern;
 tf_peer_pattern tf_peer_pattern_of(const struct tf_model *m, int i, uint64_t moving);
 /* Creates peers and each, with a row for each instance; needs width.  False: too many, or out of

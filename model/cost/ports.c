@@ -30,7 +30,7 @@ static void count_instances(struct tf_model *m) {
     const tf_pass *k = &w->passes[i];
     if (k->from >= 0) m->in_use[i] = m->width[k->from];
     if (k->up < 0) continue;
-    if (k->beside)
+    if (k->own_instances)
       m->in_use[k->up] += m->in_use[i];
     else if (m->in_use[i] > m->in_use[k->up])
       m->in_use[k->up] = m->in_use[i];
@@ -78,7 +78,7 @@ void tf_ports_fill(struct tf_model *m) {
     m->below[i].write += m->concurrent[i].write;
     if (m->each && k->from >= 0) m->below[i] = m->each->most[i];
     if (k->up < 0) continue;
-    if (k->beside) {
+    if (k->own_instances) {
       m->concurrent[k->up] =
           busier(&m->plan->arch->memories[k->level], m->concurrent[k->up], m->below[i]);
     } else {

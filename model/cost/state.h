@@ -79,7 +79,7 @@ typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST, TF_SIZE_LIKELY } tf_si
 typedef struct {
   size_t server;
   bool reads; /* a result: it is also read */
-  int64_t at[TF_MAX_RANK];
+  int64_t coords[TF_MAX_RANK];
 } tf_line_access;
 
 /* Where memories have lines (exact/lines.h, eval/lines_even.h). */
@@ -157,7 +157,7 @@ struct tf_model {
   bool *counted;       /* [n_slices + n_ops] slices, and streamed outputs */
   bool quick;          /* whether the last evaluation was a quick one */
   bool partial;        /* the quick count may have had partial tiles */
-  bool apart;          /* at these trip counts, ops that share a loop advance by different steps */
+  bool mixed_steps;    /* at these trip counts, ops that share a loop advance by different steps */
   int64_t walked;      /* steps that the last evaluation walked; 0: none */
   int64_t chosen;   /* settings at which the sums over digits added a box, including cached ones */
   bool estimated;   /* the last evaluation took tiles to be whole */

@@ -38,8 +38,8 @@ int tf_space_unit(const tf_facts *f, int o);
 /* Instances that the counts above decision d on its mesh take together; unknown counts as one. */
 static inline int64_t tf_space_used(const tf_decision *d, const int32_t *row) {
   int64_t used = 1;
-  for (int k = 0; k < d->n_before; k++)
-    used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
+  for (int k = 0; k < d->n_same_mesh; k++)
+    used *= row[d->same_mesh[k]] > 0 ? row[d->same_mesh[k]] : 1;
   return used;
 }
 /* mesh_share.c: the instances along the axis of decision d that its branch should take, if other

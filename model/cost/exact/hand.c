@@ -78,10 +78,10 @@ static void take(tf_walker *e, int i, int64_t index) {
   double *came = &e->m->peers->came[tf_peers_place(e->m, s->node, s->level, e->cur) * TF_N_SOURCES];
   const int bits = e->p->wl->tensors[s->tensor].word_bits;
   asked q = {.rank = e->p->wl->tensors[s->tensor].rank};
-  here->load = here->rest = tf_ival_volume(here->box, q.rank);
+  here->load = here->from_above = tf_ival_volume(here->box, q.rank);
   if (own->owner >= 0) here->load -= ask(&q, here->box, own->box);
-  here->rest = here->load;
-  for (int w = 0; w < TF_N_BESIDE && here->rest; w++) {
+  here->from_above = here->load;
+  for (int w = 0; w < TF_N_BESIDE && here->from_above; w++) {
     bool round;
     const int64_t at = neighbour(e, s, (tf_source)w, &round);
     if (at < 0) continue;
@@ -90,10 +90,10 @@ static void take(tf_walker *e, int i, int64_t index) {
     int64_t words = held->owner >= 0 ? ask(&q, here->box, held->box) : 0;
     if (first && e->handed[at].needs) words += ask(&q, here->box, e->handed[at].box);
     e->handed[at].sent += words;
-    here->rest -= words;
+    here->from_above -= words;
     came[w] += (double)words * bits;
   }
-  came[TF_FROM_ABOVE] += (double)here->rest * bits;
+  came[TF_FROM_ABOVE] += (double)here->from_above * bits;
 }
 
 void tf_hand_on(tf_walker *e, int i) {

@@ -33,20 +33,21 @@ static bool loops_allow(struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
   bool ok = true;
-  m->apart = false;
+  m->mixed_steps = false;
   for (int i = 0; i < e->n_fixed; i++)
     ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
     ok &= joined || trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
-    m->apart |= trip[e->equals[i].loop] > 1 && m->value[e->equals[i].a] != m->value[e->equals[i].b];
-  return ok && (joined || !m->apart);
+    m->mixed_steps |=
+        trip[e->equals[i].loop] > 1 && m->value[e->equals[i].a] != m->value[e->equals[i].b];
+  return ok && (joined || !m->mixed_steps);
 }
 
 bool tf_even_together(const struct tf_model *m) {
   const tf_even *e = m->even;
   for (int l = 0; l < m->plan->n_loops; l++)
-    if (m->ev.trip[l] > 1 && e->chains[e->chain_of[l]].apart) return false;
+    if (m->ev.trip[l] > 1 && e->chains[e->chain_of[l]].may_differ) return false;
   return true;
 }
 
@@ -103,7 +104,8 @@ static int64_t split_len(const struct tf_model *m, int l, int o) {
 static bool same_lengths(const struct tf_model *m, int l) {
   const tf_ploop *loop = &m->plan->loops[l];
   bool same = true;
-  for (int i = 1; i < loop->n_leader && same && m->even->chains[m->even->chain_of[l]].apart; i++)
+  for (int i = 1; i < loop->n_leader && same && m->even->chains[m->even->chain_of[l]].may_differ;
+       i++)
     same = split_len(m, l, loop->leaders[i]) == split_len(m, l, loop->leaders[0]);
   return same;
 }
@@ -242,7 +244,7 @@ static bool find_handed(const struct tf_model *m, int i, handed *h) {
 
 /* Words that the first instance and its server move, if neighbours hand words on. */
 static tf_flow with_handed(const tf_piece *x, const handed *h, tf_flow v) {
-  if (h->any) v.read = v.fill * (double)(x->served / h->of.all * h->of.apart);
+  if (h->any) v.read = v.fill * (double)(x->served / h->of.all * h->of.distinct);
   return v;
 }
 
@@ -269,7 +271,7 @@ static void count_run(struct tf_model *m, int i, const tf_piece *x, const handed
   m->moves[i] = all_moves(s, x, &first);
   m->flows[i] = with_handed(x, h, flow_of(m, i, x, &first));
   if (h->any) {
-    m->moves[i].read = x->servers * (x->served / h->of.all * h->of.apart) * sum.words;
+    m->moves[i].read = x->servers * (x->served / h->of.all * h->of.distinct) * sum.words;
     m->moves[i].drain = m->moves[i].fill - m->moves[i].read;
     tf_peers_even_sources(m, i, &h->of, sum.words);
   }
@@ -373,7 +375,8 @@ static void count_home(struct tf_model *m, int z) {
     for (int i = 0; i < h[r].n; i++)
       len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
     for (int i = 0; i < h[r].n_more; i++)
-      len += (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
+      len +=
+          (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].distance[i];
     m->home_words[z] *= len;
   }
 }

@@ -97,13 +97,13 @@ typedef struct {
 typedef struct {
   int range, n, *cut;
   int n_more, *more;
-  int64_t *by;
+  int64_t *distance;
 } tf_even_home;
 
 /* The loops on one dim that split one range, from the node at which ops begin to lead. */
 typedef struct {
   int lead, dim, base; /* base: the range that they split */
-  bool apart;          /* they split ranges of several ops that need not be equal */
+  bool may_differ;     /* they split ranges of several ops that need not be equal */
 } tf_even_chain;
 
 /* Another range than its base that a chain splits, and the op of that range. */

@@ -380,7 +380,7 @@ void tf_lanes_home(tf_lanes *w, int z) {
       len = tf_lanes_cut(w, len, h[r].cut[i]);
     for (int i = 0; i < h[r].n_more; i++) {
       int more = tf_l(w, M, last_step(w, h[r].more[i]), step_of(w, h[r].more[i]));
-      len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].by[i])));
+      len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].distance[i])));
     }
     words = tf_l(w, M, words, len);
     all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, len));
@@ -449,9 +449,9 @@ typedef tf_lane_met met;
 
 static met met_new(tf_lanes *w, int lo, int len) {
   met v = {lo, len, TF_ARRAY(w->arena, int, (size_t)w->p->n_loops + 1)};
-  w->failed |= !v.by;
-  for (int l = 0; l < w->p->n_loops && v.by; l++)
-    v.by[l] = tf_l_int(w, 0);
+  w->failed |= !v.shift;
+  for (int l = 0; l < w->p->n_loops && v.shift; l++)
+    v.shift[l] = tf_l_int(w, 0);
   return v;
 }
 
@@ -471,7 +471,7 @@ static met index_of(tf_lanes *w, int o, const tf_index *ix, int n) {
     if (coef < 0) v.lo = tf_l(w, S, v.lo, reach);
     v.len = tf_l(w, A, v.len, reach);
     for (int l = 0; l < w->p->n_loops; l++)
-      v.by[l] = tf_l(w, A, v.by[l], tf_l(w, M, k, d.by[l]));
+      v.shift[l] = tf_l(w, A, v.shift[l], tf_l(w, M, k, d.shift[l]));
   }
   return v;
 }
@@ -482,7 +482,7 @@ static met join(tf_lanes *w, met a, met b, int n) {
   if (!n || w->failed) return b;
   const int end = tf_l(w, TF_T_MAX, tf_l(w, A, a.lo, a.len), tf_l(w, A, b.lo, b.len));
   for (int l = 0; l < w->p->n_loops; l++)
-    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.by[l], b.by[l]),
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.shift[l], b.shift[l]),
                       tf_l(w, TF_T_EQ, l, tf_l_int(w, 1))));
   a.lo = tf_l(w, TF_T_MIN, a.lo, b.lo);
   a.len = tf_l(w, S, end, a.lo);
@@ -504,12 +504,12 @@ static met led(tf_lanes *w, int o, int d, int n) {
   v.lo = base.lo;
   v.len = base.len;
   for (int l = 0; l < p->n_loops; l++)
-    v.by[l] = base.by[l];
+    v.shift[l] = base.shift[l];
   for (int k = enters->n; k < path->n; k++) {
     const int l = path->loops[k];
     if (p->loops[l].dim != d || p->loops[l].axis == TF_TEMPORAL) continue;
-    v.by[l] = tf_l_sel(w, wanders, none, w->value[w->m->even->step[l]]);
-    v.len = tf_l(w, S, v.len, tf_l(w, M, tf_l(w, S, l, one), v.by[l]));
+    v.shift[l] = tf_l_sel(w, wanders, none, w->value[w->m->even->step[l]]);
+    v.len = tf_l(w, S, v.len, tf_l(w, M, tf_l(w, S, l, one), v.shift[l]));
   }
   return v;
 }
@@ -537,7 +537,7 @@ static met met_found(tf_lanes *w, int o, int d, int n) {
 /* The range of dim d of op o on entry to node n. */
 static met met_of(tf_lanes *w, int o, int d, int n) {
   met *at = &w->met[(o * w->p->wl->n_dims + d) * w->p->tree->n_nodes + n];
-  if (!at->by) *at = met_found(w, o, d, n);
+  if (!at->shift) *at = met_found(w, o, d, n);
   return *at;
 }
 
@@ -576,7 +576,7 @@ static int same_step(tf_lanes *w, const void *of, int i, int j) {
   if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level)
     return tf_l_int(w, 0);
   return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l),
-              tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
+              tf_l(w, TF_T_EQ, both[0].met.shift[k], both[1].met.shift[l]));
 }
 
 /* Whether all instances touch the same range. */
@@ -585,7 +585,7 @@ static int same_for_all(tf_lanes *w, const touched_range *a) {
   for (int i = 0; i < a->loops.n; i++) {
     const int l = a->loops.loop[i], one = tf_l(w, TF_T_EQ, l, tf_l_int(w, 1));
     still = tf_l(w, TF_T_AND, still,
-                 tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.by[l], tf_l_int(w, 0))));
+                 tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.shift[l], tf_l_int(w, 0))));
   }
   return still;
 }
@@ -632,7 +632,7 @@ static int side_of(tf_lanes *w, int z, int r) {
     const tf_slice *s = &p->at_home[i];
     if (s->tensor != z) continue;
     both[n > 0] = (touched_range){slice_of(w, s, r), spatial_above(p, s->node)};
-    w->failed |= !both[n > 0].met.by;
+    w->failed |= !both[n > 0].met.shift;
     if (w->failed) break;
     few_corners(w, &both[n > 0].loops);
     most = tf_l(w, TF_T_MAX, most, both[n > 0].met.len);

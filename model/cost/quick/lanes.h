@@ -38,7 +38,7 @@ typedef struct {
 /* The range that the first instance touches in the whole run, and how far a step of each spatial
  * loop moves it. */
 typedef struct {
-  int lo, len, *by; /* [n_loops] */
+  int lo, len, *shift; /* [n_loops] */
 } tf_lane_met;
 
 typedef struct tf_lane_sum tf_lane_sum;

@@ -193,7 +193,7 @@ static void instances(tf_lanes *w) {
     const tf_pass *k = &v->passes[i];
     if (k->from >= 0) w->in_use[i] = w->width[k->from];
     if (k->up >= 0)
-      w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+      w->in_use[k->up] = tf_l(w, k->own_instances ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
   }
 }
 
@@ -206,7 +206,7 @@ static int left_reads(tf_lanes *w, const tf_left *left, int read, int update) {
 /* tf_zeros_take. */
 static void take_zeros(tf_lanes *w) {
   for (int i = w->p->n_tile_slices; i < w->p->n_slices && w->m->zeros; i++) {
-    const tf_left *left = &tf_zeros_left(w->m, i)->of[TF_LEFT_TIME];
+    const tf_left *left = &tf_zeros_left(w->m, i)->left[TF_LEFT_TIME];
     tf_lane_move *v = &w->flows[i];
     v->read = w->p->slices[i].makes ? left_reads(w, left, v->read, v->update)
                                     : tf_l(w, FM, v->read, tf_l_real(w, left->read));
@@ -243,7 +243,7 @@ static void ports(tf_lanes *w) {
     const tf_pass *k = &v->passes[i];
     w->below[i] = both(w, w->below[i], w->concurrent[i]);
     if (k->up < 0) continue;
-    if (k->beside)
+    if (k->own_instances)
       w->concurrent[k->up] =
           busier(w, &w->p->arch->memories[k->level], w->concurrent[k->up], w->below[i]);
     else
@@ -592,7 +592,7 @@ static tf_lane_move left_of_moved(tf_lanes *w, int level, int z) {
                        tf_l_to(w, v.update)};
   for (int i = w->p->n_tile_slices; i < w->p->n_slices; i++) {
     const tf_slice *s = &w->p->slices[i];
-    const tf_left *of = &tf_zeros_left(w->m, i)->of[TF_LEFT_ENERGY];
+    const tf_left *of = &tf_zeros_left(w->m, i)->left[TF_LEFT_ENERGY];
     const int read = tf_l_to(w, w->moves[i].read), update = tf_l_to(w, w->moves[i].update);
     if (s->tensor != z || s->above != level) continue;
     left.read = tf_l(w, FS, left.read,

@@ -250,7 +250,7 @@ static total sum_group(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
 static total sum_up(tf_lanes *w, const wanted *k) {
   total all = {tf_l_int(w, 1), tf_l_int(w, k->finds)};
   for (int g = 0; g < k->groups->n && !w->failed; g++) {
-    const total t = sum_group(w, k, &k->groups->of[g]);
+    const total t = sum_group(w, k, &k->groups->group[g]);
     all.box = tf_l(w, M, all.box, t.box);
     if (k->finds) all.kept = tf_l(w, M, all.kept, t.kept);
   }
@@ -445,7 +445,7 @@ static void ranges(tf_lanes *w) {
     tf_l_must(w, tf_l(w, TF_T_GT, more, w->len[e->covers[i].range]));
   }
   for (int l = 0; l < w->p->n_loops; l++)
-    if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
+    if (e->chains[e->chain_of[l]].may_differ) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
 /* ---- homes: uneven_home.c ------------------------------------------------------------------- */

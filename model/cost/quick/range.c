@@ -52,7 +52,7 @@ static int chain(tf_even_maker *k, int o, int d, int base) {
   for (int i = 0; i < e->n_chains; i++)
     if (e->chains[i].lead == k->p->lead[o] && e->chains[i].dim == d) {
       if (same_range(e, e->chains[i].base, base)) return i;
-      e->chains[i].apart = true;
+      e->chains[i].may_differ = true;
       TF_EVEN_PUSH(k, others, (tf_even_other){i, base, o});
       return i;
     }
@@ -281,7 +281,7 @@ int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
     k->ok = false;
     return 0;
   }
-  int *memo = &k->at[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
+  int *memo = &k->range_of[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
   if (!*memo) *memo = 1 + found_range(k, o, d, n);
   return *memo - 1;
 }

@@ -65,7 +65,7 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
     return true;
   }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
-  *out = sum.of[0].box;
+  *out = sum.total[0].box;
   return true;
 }
 
@@ -97,9 +97,9 @@ static int request_index(const struct tf_model *m, const piece *x, uint64_t zero
                  join = joins ? x->u->join & turning : 0;
   int i = 0;
   zero &= turning;
-  while (i < sums->n && (sums->of[i].zero != zero || sums->of[i].join != join))
+  while (i < sums->n && (sums->total[i].zero != zero || sums->total[i].join != join))
     i++;
-  if (i == sums->n) sums->of[sums->n++] = (tf_uneven_total){.zero = zero, .join = join};
+  if (i == sums->n) sums->total[sums->n++] = (tf_uneven_total){.zero = zero, .join = join};
   return i;
 }
 
@@ -140,12 +140,12 @@ static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps,
   if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found))
     return false;
   for (int k = 0; k < sums->n; k++)
-    sums->of[k].kept = found.of[k].kept;
+    sums->total[k].kept = found.total[k].kept;
   return true;
 }
 
 static int64_t entered(const tf_uneven_sums *sums, int i) {
-  return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept;
+  return i < 0 ? 0 : sums->total[i].box - sums->total[i].kept;
 }
 
 /* Whether children of a retaining scope that are computed in its runs drop what class c would find:
@@ -185,7 +185,7 @@ static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
     at[k] = request(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);
   if (!sum_all(m, x, &sums)) return false;
   for (int k = 0; k < sides(m); k++)
-    sum[k].first = sums.of[at[k]].box;
+    sum[k].first = sums.total[at[k]].box;
   return true;
 }
 
@@ -206,7 +206,7 @@ static bool clip_box(struct tf_model *m, int i) {
   const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
   bool clipped = false;
   for (int g = 0; g < w.groups->n; g++) {
-    const tf_chain_group *of = &w.groups->of[g];
+    const tf_chain_group *of = &w.groups->group[g];
     if (!of->clipped) continue;
     clipped = true;
     if (!tf_uneven_longest(m, &w, of, &len[of->rank[0]])) return false;
@@ -260,7 +260,7 @@ static bool cut_sizes(struct tf_model *m) {
 static bool covers(const struct tf_model *m, const piece *x) {
   bool may = false;
   for (int g = 0; g < x->u->self.n; g++) {
-    const tf_chain_group *of = &x->u->self.of[g];
+    const tf_chain_group *of = &x->u->self.group[g];
     const uint64_t on = x->s->merge & m->uneven->node[x->s->node].turning;
     for (int i = 0; i < of->n_rank && of->cut; i++)
       may |= tf_uneven_meets(m, &m->plan->path[x->s->node], x->v->range[of->rank[i]], on);
@@ -311,13 +311,13 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   int first = all, of_one = one;
   if (x.s->makes) first = request(m, &x, once, &sums), of_one = request(m, &x, once | still, &sums);
   if (!small(m, &x) || covers(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
-  const int64_t words = sums.of[all].box, in_one = sums.of[one].box;
+  const int64_t words = sums.total[all].box, in_one = sums.total[one].box;
   m->moves[i] = (tf_move){.read = words};
   m->flows[i] = (tf_flow){.read = (double)in_one};
   if (x.s->makes) {
-    m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
+    m->moves[i] = (tf_move){.read = words - sums.total[first].box, .update = words};
     m->flows[i] =
-        (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+        (tf_flow){.read = (double)(in_one - sums.total[of_one].box), .update = (double)in_one};
   }
   if (mean_counts(m))
     m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* at the border, instances differ */
@@ -337,7 +337,7 @@ static bool count_op(struct tf_model *m, int o) {
   if (!m->counted[out]) return false;
   if (!sum_all(m, &x, &sum)) return m->counted[out] = false;
   *r = (tf_op_result){
-      .unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
+      .unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.total[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
   return all;
 }
@@ -351,8 +351,8 @@ static bool count_rescaled(struct tf_model *m, int o) {
                      request(m, &x, still, &sums), request(m, &x, still | once, &sums)};
   if (x.u->off || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
-    m->rescaled[2 * o + k] = sums.of[at[k]].box;
-    m->rescaled_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
+    m->rescaled[2 * o + k] = sums.total[at[k]].box;
+    m->rescaled_flow[2 * o + k] = (double)sums.total[at[2 + k]].box;
   }
   if (mean_counts(m)) tf_rescaled_share(m, o);
   return true;
@@ -381,22 +381,23 @@ static bool widest_first(struct tf_model *m, int n) {
   const tf_path *path = &m->plan->path[n];
   bool ok = true;
   for (int g = 0; g < u->steps.n && ok; g++) {
-    const tf_chain_groups one = {.n = 1, .of = &u->steps.of[g]};
+    const tf_chain_groups one = {.n = 1, .group = &u->steps.group[g]};
     const tf_uneven_sum w = {
         .v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
     tf_uneven_sums sum = {.n = 1};
     int64_t all = 1;
-    if (!(one.of->idle & u->turning)) continue;
-    for (uint64_t left = one.of->positions & u->turning & ~path->temporal; left; left &= left - 1)
+    if (!(one.group->idle & u->turning)) continue;
+    for (uint64_t left = one.group->positions & u->turning & ~path->temporal; left;
+         left &= left - 1)
       all *= m->ev.trip[path->loops[__builtin_ctzll(left)]];
-    ok = tf_uneven_sum_up(m, &w, &sum) && sum.of[0].box == all;
+    ok = tf_uneven_sum_up(m, &w, &sum) && sum.total[0].box == all;
   }
   return ok;
 }
 
 static bool count_node(struct tf_model *m, int n) {
   const tf_uneven_node *u = &m->uneven->node[n];
-  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) &&
+  return !u->to_general && (u->run < 0 || m->uneven->tells[u->run]) &&
          count_steps(m, n, false, -1, &m->steps[n]) && count_steps(m, n, true, -1, &m->width[n]) &&
          (!m->plan->cuts || widest_first(m, n)) && (!m->by_steps || count_rows(m, n));
 }
@@ -441,7 +442,7 @@ bool tf_quick_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (p->clips || p->cuts) return false;
   m->partial = !tf_even_values(m, false);
-  if (m->partial && (!applies(m) || m->apart)) return false;
+  if (m->partial && (!applies(m) || m->mixed_steps)) return false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     double words = 1;
     for (int r = 0; r < m->even->slices[i].n_rank; r++)

@@ -30,7 +30,7 @@ static bool node_steps(struct tf_model *m, int n) {
   u->mixed = false;
   for (int k = 0; k < path->n; k++) {
     u->step[k] = m->value[m->even->step[path->loops[k]]];
-    if (!m->apart || m->ev.trip[path->loops[k]] <= 1) continue;
+    if (!m->mixed_steps || m->ev.trip[path->loops[k]] <= 1) continue;
     const int64_t step = step_of(m, n, k, &u->mixed);
     bool any = false; /* ops elsewhere may move by other steps */
     for (int i = 0; i < m->even->n_equals; i++)
@@ -95,10 +95,10 @@ static bool finds_apart(const struct tf_model *m, const tf_slice *s) {
 
 bool tf_uneven_steps(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool ok = !m->apart || !(p->clips || p->n_retains || m->open || !tf_even_alike(m));
+  bool ok = !m->mixed_steps || !(p->clips || p->n_retains || m->open || !tf_even_alike(m));
   for (int n = 0; n < p->tree->n_nodes && ok; n++)
     ok = node_steps(m, n) && (!m->uneven->node[n].mixed || may_mix(m, n));
-  for (int i = 0; i < p->n_tile_slices && ok && m->apart; i++)
+  for (int i = 0; i < p->n_tile_slices && ok && m->mixed_steps; i++)
     ok = !finds_apart(m, &p->slices[i]);
   return ok;
 }

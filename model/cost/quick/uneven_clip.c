@@ -87,12 +87,12 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
     const int64_t by =
         r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
     p->at += by * (a->digit[k] - (k == a->carry));
-    if (a->alike[k] == 1) continue;
-    all *= (double)a->alike[k];
+    if (a->count[k] == 1) continue;
+    all *= (double)a->count[k];
     if (by)
-      p->at += tf_grid_add(&p->grid, by, a->alike[k]);
+      p->at += tf_grid_add(&p->grid, by, a->count[k]);
     else
-      p->each *= a->alike[k];
+      p->each *= a->count[k];
   }
   for (int i = 0; i < a->join->n; i++) {
     all *= (double)a->join->trip[i];

@@ -89,7 +89,7 @@ void tf_uneven_home(struct tf_model *m, int z) {
                  .e = m->even,
                  .home = &m->even->home[m->even->home_at[z]],
                  .path = &p->path[p->home_scope[z]],
-                 .n = m->apart ? &m->uneven->node[p->home_scope[z]] : NULL,
+                 .n = m->mixed_steps ? &m->uneven->node[p->home_scope[z]] : NULL,
                  .n_rank = t->rank};
   uint64_t brings = 0;
   for (int pos = 0; pos < g.path->n; pos++)

@@ -27,22 +27,22 @@ typedef struct {
 static bool add_chains(const maker *k, int id) {
   const tf_path *path = &k->p->path[id];
   tf_uneven_node *n = &k->u->node[id];
-  n->on = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
+  n->number_of = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
   n->chain = TF_ARRAY(k->a, tf_path_chain, (size_t)path->n + 1);
   n->step = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
-  if (!n->on || !n->chain || !n->step) return false;
+  if (!n->number_of || !n->chain || !n->step) return false;
   for (int c = 0; c < k->e->n_chains; c++)
-    n->on[c] = -1;
+    n->number_of[c] = -1;
   for (int pos = 0; pos < path->n; pos++) {
     const int c = k->e->chain_of[path->loops[pos]];
-    if (n->on[c] < 0) {
-      n->on[c] = n->n;
+    if (n->number_of[c] < 0) {
+      n->number_of[c] = n->n;
       n->chain[n->n] = (tf_path_chain){.chain = c,
                                        .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n),
                                        .turn = TF_ARRAY(k->a, tf_turn, (size_t)path->n)};
       if (!n->chain[n->n].pos || !n->chain[n->n++].turn) return false;
     }
-    tf_path_chain *s = &n->chain[n->on[c]];
+    tf_path_chain *s = &n->chain[n->number_of[c]];
     s->pos[s->n++] = (unsigned char)pos;
   }
   k->u->applies &= n->n <= TF_PATH_CHAINS;
@@ -183,19 +183,19 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
                                 .n_rank = 1,
                                 .rank = {(unsigned char)r}});
   out->n = count;
-  out->of = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
-  if (!out->of) return false;
-  memcpy(out->of, list, (size_t)count * sizeof list[0]);
+  out->group = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
+  if (!out->group) return false;
+  memcpy(out->group, list, (size_t)count * sizeof list[0]);
   for (int g = 0; g < count; g++) {
-    if (!q) out->of[g].then = out->of[g].now; /* the slice itself left it */
-    for (uint32_t left = out->of[g].now; left; left &= left - 1)
+    if (!q) out->group[g].then = out->group[g].now; /* the slice itself left it */
+    for (uint32_t left = out->group[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
-        out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
-    out->of[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->of[g]);
-    if (out->of[g].cut) out->of[g].idle = idle(k, node, &out->of[g]);
-    out->of[g].clipped = !out->of[g].cut && clips(k, v, &out->of[g], &out->left);
-    if (q) out->left |= !out->of[g].cut && finds_several(k, q, &out->of[g]);
-    if (!q) find_plain(k, n, v, &out->of[g]);
+        out->group[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
+    out->group[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->group[g]);
+    if (out->group[g].cut) out->group[g].idle = idle(k, node, &out->group[g]);
+    out->group[g].clipped = !out->group[g].cut && clips(k, v, &out->group[g], &out->unsupported);
+    if (q) out->unsupported |= !out->group[g].cut && finds_several(k, q, &out->group[g]);
+    if (!q) find_plain(k, n, v, &out->group[g]);
   }
   return true;
 }
@@ -214,17 +214,17 @@ static tf_sums_kept *kept_new(const maker *k, int loops, int n) {
   tf_sums_kept *s = TF_NEW(k->a, tf_sums_kept);
   if (!s) return NULL;
   s->n_values = 2 * loops;
-  s->n_at = n;
+  s->n_entries = n;
   return s;
 }
 
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k) {
-  if (k->at) return true;
+  if (k->entries) return true;
   bool ok = true;
   for (int i = 0; i < TF_SETTINGS_KEPT && ok; i++)
     ok = (k->known[i].values = TF_ARRAY(a, int64_t, (size_t)k->n_values + 1)) != NULL;
-  if (ok) k->at = TF_ARRAY(a, tf_sum_kept, (size_t)k->n_at);
-  return k->at != NULL;
+  if (ok) k->entries = TF_ARRAY(a, tf_sum_kept, (size_t)k->n_entries);
+  return k->entries != NULL;
 }
 
 /* The tables of slice i, made once per tree; i as for tf_slice_at. */
@@ -240,11 +240,11 @@ static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   const int node = tf_slice_at(k->p, slice)->node;
   const tf_chain_groups *steps = &k->u->node[node].steps;
   for (int i = 0; i < steps->n && !g->kept; i++)
-    if (alike(g, v, &steps->of[i], &none)) g->kept = steps->of[i].kept;
+    if (alike(g, v, &steps->group[i], &none)) g->kept = steps->group[i].kept;
   for (int s = 0; s < slice && !g->kept; s++) {
     const tf_chain_groups *other = &k->u->slice[s].self;
     for (int i = 0; tf_slice_at(k->p, s)->node == node && i < other->n && !g->kept; i++)
-      if (alike(g, v, &other->of[i], even_slice(k, s))) g->kept = other->of[i].kept;
+      if (alike(g, v, &other->group[i], even_slice(k, s))) g->kept = other->group[i].kept;
   }
   if (!g->kept) g->kept = kept_new(k, __builtin_popcountll(g->positions), TF_SUMS_OWN);
   return g->kept != NULL;
@@ -270,9 +270,9 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   uint64_t moves = 0,
            lengths =
                0; /* lengths: loops that leave a box in place, although its ranges depend on them */
-  out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
+  out->to_general = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].to_general;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
-  if (out->left) return out->sibling != NULL;
+  if (out->to_general) return out->sibling != NULL;
   for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
     lengths |= k->e->ranges[v->range[r]].depends & ~k->e->ranges[v->range[r]].moves;
@@ -284,16 +284,16 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
     out->still[side] = tf_still_of(p, k->w, i, side);
   if (!out->sibling || !make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
   out->cancels = (lengths & s->merge) != 0;
-  out->left = out->self.left || out->cancels;
+  out->to_general = out->self.unsupported || out->cancels;
   for (int c = 0; c < s->n_class; c++) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
     if (prev < 0 || common < 0) continue;
     const int from = p->slices[prev].node;
     if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
       return false;
-    out->left |= out->sibling[c].left || k->u->node[from].left;
+    out->to_general |= out->sibling[c].unsupported || k->u->node[from].to_general;
     for (int g = 0; g < out->sibling[c].n; g++) /* which loops correspond depends on all of them */
-      if (!(out->sibling[c].of[g].kept =
+      if (!(out->sibling[c].group[g].kept =
                 kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
         return false;
   }
@@ -304,7 +304,7 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
 static bool add_most(const maker *k, int node, const tf_even_slice *v, tf_chain_groups *out) {
   if (!make_groups(k, node, v, 0, NULL, 0, out)) return false;
   for (int g = 0; g < out->n; g++)
-    out->of[g].cut = true, out->of[g].clipped = false;
+    out->group[g].cut = true, out->group[g].clipped = false;
   return true;
 }
 
@@ -365,19 +365,19 @@ static bool add_all(const maker *k) {
   for (int i = 0; i < p->tree->n_nodes && k->u->applies; i++) {
     tf_chain_groups *steps = &k->u->node[i].steps;
     k->u->node[i].run = tf_run_of_node(p, i);
-    k->u->node[i].left = k->u->node[i].run < 0 && by_run(k, i);
-    if (k->u->node[i].left) continue;
+    k->u->node[i].to_general = k->u->node[i].run < 0 && by_run(k, i);
+    if (k->u->node[i].to_general) continue;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
-      if (!(steps->of[g].kept =
-                kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN)))
+      if (!(steps->group[g].kept =
+                kept_new(k, __builtin_popcountll(steps->group[g].positions), TF_SUMS_OWN)))
         return false;
   }
   for (int i = 0; i < p->n_slices + p->wl->n_ops && k->u->applies; i++) {
     if (tf_slice_at(p, i)->node < 0) continue;
     if (!add_slice(k, i, even_slice(k, i))) return false;
     for (int g = 0; g < k->u->slice[i].self.n; g++)
-      if (!share_sums(k, i, &k->u->slice[i].self.of[g])) return false;
+      if (!share_sums(k, i, &k->u->slice[i].self.group[g])) return false;
   }
   return true;
 }

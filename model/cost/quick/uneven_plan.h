@@ -57,8 +57,8 @@ typedef struct {
   int64_t settings;            /* given a number so far */
   int n_values, next;
   tf_setting_kept known[TF_SETTINGS_KEPT];
-  int n_at;        /* a power of two */
-  tf_sum_kept *at; /* [n_at], by hash; NULL: not allocated yet */
+  int n_entries;        /* a power of two */
+  tf_sum_kept *entries; /* [n_at], by hash; NULL: not allocated yet */
 } tf_sums_kept;
 
 /* A group: chains that are summed over together, as the ranges of some depend on others, or as they
@@ -79,18 +79,19 @@ typedef struct {
 } tf_chain_group;
 
 typedef struct {
-  bool left; /* borders clip one of them in an unsupported way */
+  bool unsupported; /* borders clip one of them in an unsupported way */
   int n;
-  tf_chain_group *of;
+  tf_chain_group *group;
 } tf_chain_groups;
 
 typedef struct {
-  bool left; /* left to the general count: depends on what runs of a retaining scope compute */
-  int run;   /* that scope, if all ops below are computed in its runs (of plan->retains); -1:
-                otherwise */
+  bool
+      to_general; /* left to the general count: depends on what runs of a retaining scope compute */
+  int run;        /* that scope, if all ops below are computed in its runs (of plan->retains); -1:
+                     otherwise */
   int n;
   tf_path_chain *chain;
-  int *on; /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
+  int *number_of; /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
   uint64_t turning; /* positions of loops with more than one step in the current evaluation */
   int64_t *step;    /* [path] how far they move the ops below, in elements */
   bool mixed;       /* ops below advance by different steps */
@@ -101,10 +102,10 @@ typedef struct {
 } tf_uneven_node;
 
 typedef struct {
-  bool left;    /* left to the general count */
-  bool off;     /* left in the current evaluation only */
-  bool cancels; /* terms of an index cancel along a sharing spatial loop, so that the last
-                   instance's box is shorter */
+  bool to_general; /* left to the general count */
+  bool off;        /* left in the current evaluation only */
+  bool cancels;    /* terms of an index cancel along a sharing spatial loop, so that the last
+                      instance's box is shorter */
   /* run: as of a node; needs: the scope whose runs must be countable, too (uneven_run.c); -1: none
    */
   int run, needs;
@@ -159,7 +160,7 @@ enum { TF_UNEVEN_SUMS = 9 };
 
 typedef struct {
   int n;
-  tf_uneven_total of[TF_UNEVEN_SUMS];
+  tf_uneven_total total[TF_UNEVEN_SUMS];
 } tf_uneven_sums;
 
 /* Fills all sums.  False: left to the general count. */
@@ -212,7 +213,7 @@ typedef struct {
   const tf_path *path;
   uint64_t positions; /* those that may have other digits than 0 */
   int carry;          /* for the loop there, places are of the previous digit; -1: none */
-  const int64_t *digit, *alike;
+  const int64_t *digit, *count;
   const tf_join *join; /* additional places */
 } tf_alike;
 
@@ -286,11 +287,11 @@ typedef struct {
   signed char pair[TF_MAX_PATH];
   /* [position on the previous entry's path] the one with its digit; -1: it is at its last */
   signed char twin[TF_MAX_PATH];
-  int64_t digit[TF_MAX_PATH]; /* [position] chosen last */
-  int64_t alike[TF_MAX_PATH]; /* [position] number of equivalent digits from that one on, counted at
-                                 once */
-  int64_t all, kept, chosen;  /* chosen: settings at which a box was added */
-  tf_join join;               /* places of sharing spatial loops, in addition to the digits */
+  int64_t digit[TF_MAX_PATH];      /* [position] chosen last */
+  int64_t equivalent[TF_MAX_PATH]; /* [position] number of equivalent digits from that one on,
+                                 counted at once */
+  int64_t all, kept, chosen;       /* chosen: settings at which a box was added */
+  tf_join join;                    /* places of sharing spatial loops, in addition to the digits */
   int rest;     /* position of a sharing spatial loop that leaves a remainder; -1: none.  Then: */
   tf_join more; /* of these places, those that no earlier digit of that loop has */
   bool longest; /* `all` becomes the longest part within borders of the group's only rank, `kept`

@@ -21,7 +21,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   const tf_even_range *r = &j->e->ranges[range];
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) {
-    const int c = (then ? j->from : j->n)->on[r->chain];
+    const int c = (then ? j->from : j->n)->number_of[r->chain];
     tf_ival v = tf_uneven_range_at(j, d, then, r->base);
     if (c < 0) return v;
     const tf_strand *t = then ? &d->then[c] : &d->now[c];
@@ -53,7 +53,7 @@ typedef struct {
 
 static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s,
                                   int range, int *c) {
-  *c = (s->then ? j->from : j->n)->on[j->e->ranges[range].chain];
+  *c = (s->then ? j->from : j->n)->number_of[j->e->ranges[range].chain];
   return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
 }
 
@@ -167,7 +167,7 @@ static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s
 /* The number of instances of the spatial loop at position k with a whole tile, for the chosen
  * digits of its chain's other loops; *more: another may have a part of one. */
 static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[k]]]];
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[k]]]];
   const tf_even_range *base = &j->e->ranges[j->e->chains[of->chain].base];
   int64_t rest = base->len - 1;
   bool tight = true, first = true;

@@ -155,7 +155,7 @@ void tf_run_begin(struct tf_model *m) {
   for (int i = 0; i < p->n_slices + p->wl->n_ops; i++) {
     tf_uneven_slice *x = &u->slice[i];
     if (tf_slice_at(p, i)->node < 0) continue;
-    x->off = x->left || (x->needs >= 0 && !u->tells[x->needs]);
+    x->off = x->to_general || (x->needs >= 0 && !u->tells[x->needs]);
     for (int r = 0; x->run >= 0 && r < m->even->slices[i].n_rank; r++)
       x->off |= (m->even->ranges[m->even->slices[i].range[r]].depends & u->still[x->run]) != 0;
   }

@@ -116,8 +116,8 @@ static bool finds_nothing(tf_uneven_summing *j, int c) {
   bool elsewhere = false, unmoved = !moves_rank(j, c);
   for (int i = 0; i < j->g->n_rank; i++) {
     const tf_even_range *r = &j->e->ranges[j->w.q->range[j->g->rank[i]]];
-    elsewhere |=
-        r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
+    elsewhere |= r->what == TF_PART && j->from->number_of[r->chain] == c &&
+                 j->e->ranges[r->base].what == TF_PART;
   }
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
     unmoved &= !moves_rank(j, __builtin_ctz(left));
@@ -174,7 +174,7 @@ static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
  * tile belongs to one instance only. */
 static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
   if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
-  const tf_strand *t = &d->now[j->n->on[j->e->chain_of[j->path->loops[j->rest]]]];
+  const tf_strand *t = &d->now[j->n->number_of[j->e->chain_of[j->path->loops[j->rest]]]];
   return tf_tile_of(t) == t->full ? &j->more : &j->join;
 }
 
@@ -182,8 +182,8 @@ static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
  * before. */
 static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path,      j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike,
-                      join_of(j, d)};
+  const tf_alike a = {
+      j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->equivalent, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -282,7 +282,7 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
   for (; left && !j->gave_up; left &= left - 1) {
     tf_digit_of at = {.k = __builtin_ctzll(left), .b = -1};
     const int64_t trip = tf_trip_at(j, j->path, at.k);
-    at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
+    at.c = j->n->number_of[j->e->chain_of[j->path->loops[at.k]]];
     at.less = at.k == j->w.carry;
     int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
             cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
@@ -292,7 +292,7 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
       most = cut[0] < most ? cut[0] : most;
     }
     if (j->finds && j->pair[at.k] >= 0) {
-      at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
+      at.b = j->from->number_of[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       set_last_loops(j, d, at.b, j->pair[at.k]);
       const tf_strand *t = &d->then[at.b];
       j->gave_up |=
@@ -309,14 +309,14 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
       if (next > most) break;
       tf_strands own;
       copy_strands(j, &own, d);
-      j->alike[at.k] = next - first;
+      j->equivalent[at.k] = next - first;
       set(j, &own, &at, first);
       enumerate_digits(j, &own, left & (left - 1), ways * (next - first));
       first = next;
     }
     if (j->fullest && j->all) return;
     set(j, d, &at, first);
-    j->alike[at.k] = most + 1 - first;
+    j->equivalent[at.k] = most + 1 - first;
     ways *= most + 1 - first;
   }
   if (!j->gave_up) add_box(j, d, ways);
@@ -424,7 +424,7 @@ static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const uint64_t hash =
       ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
       UINT64_C(0x9e3779b97f4a7c15);
-  tf_sum_kept *k = &j->g->kept->at[hash >> 32 & (uint64_t)(j->g->kept->n_at - 1)];
+  tf_sum_kept *k = &j->g->kept->entries[hash >> 32 & (uint64_t)(j->g->kept->n_entries - 1)];
   *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry &&
            k->found == j->finds;
   if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0, 0};
@@ -589,14 +589,14 @@ static bool several(const tf_uneven_summing *j, uint64_t positions) {
 
 /* Whether the chain of the loop at a position divides what it splits. */
 static bool even_at(const tf_uneven_summing *j, int pos) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[pos]]]];
   return !of->n_turn || of->turn[0].trip * of->turn[0].step == of->len;
 }
 
 /* Whether partial tiles are clipped at the upper border, where one may become as long as a whole
  * tile beside it. */
 static bool may_equal_whole(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[pos]]]];
   return j->g->clipped && of->turn[of->n_turn - 1].step > 1 && !tf_uneven_within(j->e, r);
 }
 
@@ -662,7 +662,7 @@ static void sum_requested(tf_uneven_summing *j, tf_uneven_sums *sums) {
   int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
   int n = 0;
   for (int k = 0; k < sums->n && !j->gave_up; k++) {
-    const uint64_t own = sums->of[k].zero & at, join = sums->of[k].join & at & ~own;
+    const uint64_t own = sums->total[k].zero & at, join = sums->total[k].join & at & ~own;
     int i = 0;
     while (i < n && (known[i] != own || joined[i] != join))
       i++;
@@ -675,8 +675,8 @@ static void sum_requested(tf_uneven_summing *j, tf_uneven_sums *sums) {
       sum_joined(j, join);
       known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
     }
-    j->gave_up |= __builtin_mul_overflow(sums->of[k].box, all[i], &sums->of[k].box);
-    j->gave_up |= __builtin_mul_overflow(sums->of[k].kept, kept[i], &sums->of[k].kept);
+    j->gave_up |= __builtin_mul_overflow(sums->total[k].box, all[i], &sums->total[k].box);
+    j->gave_up |= __builtin_mul_overflow(sums->total[k].kept, kept[i], &sums->total[k].kept);
   }
   j->w.zero = zero;
 }
@@ -700,7 +700,7 @@ bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
   j.finds = false;
   j.fullest = true;
   for (int g = 0; g < w->groups->n; g++) {
-    j.g = &w->groups->of[g];
+    j.g = &w->groups->group[g];
     if (!j.g->n_rank) continue;
     enumerate_group(&j);
     if (!j.all || j.gave_up) return false;
@@ -725,9 +725,9 @@ bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums
   tf_uneven_summing j;
   start(&j, m, w);
   for (int k = 0; k < sums->n; k++)
-    sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
+    sums->total[k].box = 1, sums->total[k].kept = w->q ? 1 : 0;
   for (int i = 0; i < w->groups->n && !j.gave_up; i++) {
-    j.g = &w->groups->of[i];
+    j.g = &w->groups->group[i];
     sum_requested(&j, sums);
   }
   return !j.gave_up;
