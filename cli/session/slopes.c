@@ -48,17 +48,17 @@ static double cycles_of(const tf_tree *mapping, const tf_arch *a, bool *fits) {
 static void apply_knob(bench *b, const cli_knob *k, double factor) {
   switch (k->kind) {
   case KNOB_BANDWIDTH:
-    b->memories[k->at].read_bw *= factor;
-    b->memories[k->at].write_bw *= factor;
+    b->memories[k->index].read_bw *= factor;
+    b->memories[k->index].write_bw *= factor;
     break;
   case KNOB_LATENCY:
-    b->memories[k->at].latency /= factor;
-    b->memories[k->at].issue /= factor;
+    b->memories[k->index].latency /= factor;
+    b->memories[k->index].issue /= factor;
     break;
-  case KNOB_RATE: b->units[k->at].rate *= factor; break;
-  case KNOB_PIPELINE: b->units[k->at].pipeline /= factor; break;
-  case KNOB_LINKS: b->memories[k->at].link_bw *= factor; break;
-  case KNOB_HOPS: b->memories[k->at].hop_latency /= factor; break;
+  case KNOB_RATE: b->units[k->index].rate *= factor; break;
+  case KNOB_PIPELINE: b->units[k->index].pipeline /= factor; break;
+  case KNOB_LINKS: b->memories[k->index].link_bw *= factor; break;
+  case KNOB_HOPS: b->memories[k->index].hop_latency /= factor; break;
   }
 }
 
@@ -92,7 +92,7 @@ static double least_factor(bench *b, const cli_slopes *p, const int *which, int 
 
 static void add_knob(bench *b, cli_slopes *p, cli_knob_kind kind, int at) {
   const int i = p->n++;
-  p->knobs[i] = (cli_knob){.kind = kind, .at = at};
+  p->knobs[i] = (cli_knob){.kind = kind, .index = at};
   p->knobs[i].tenth = with_knobs(b, p->knobs, &i, 1, 1.1);
   p->knobs[i].without = with_knobs(b, p->knobs, &i, 1, MOST_FACTOR);
   if (p->knobs[i].without <= p->goal)

@@ -17,7 +17,7 @@ typedef enum {
  * pipeline is divided by the factor, a bandwidth or a rate multiplied. */
 typedef struct {
   cli_knob_kind kind;
-  int at;         /* index of the memory or unit */
+  int index;      /* index of the memory or unit */
   double tenth;   /* cycles if it is 10 % faster */
   double without; /* cycles if it takes no time */
   double factor;  /* the least factor for which `reached` cycles are at most the goal; 0: no factor

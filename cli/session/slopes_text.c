@@ -16,8 +16,8 @@ const char *cli_knob_what(const cli_knob *k) {
 
 const char *cli_knob_name(const cli_session *s, const cli_knob *k) {
   const tf_arch *a = s->spec->arch;
-  return k->kind == KNOB_RATE || k->kind == KNOB_PIPELINE ? a->units[k->at].name
-                                                          : a->memories[k->at].name;
+  return k->kind == KNOB_RATE || k->kind == KNOB_PIPELINE ? a->units[k->index].name
+                                                          : a->memories[k->index].name;
 }
 
 /* "-4.2 %": a change relative to the cycles before. */

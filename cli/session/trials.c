@@ -63,14 +63,14 @@ static char *first_line(const char *path) {
   return strdup(line);
 }
 
-/* *told: a message says why there is none. */
-static char *compiler_of(bool *told) {
+/* *reported: a message says why there is none. */
+static char *compiler_of(bool *reported) {
   const char *cc = getenv("CC");
   const char *const args[] = {cc && *cc ? cc : "cc", "--version", NULL};
   cli_temp dir = cli_temp_dir();
   char *line = NULL;
   cli_text said = {0};
-  *told = !dir.path;
+  *reported = !dir.path;
   if (!dir.path) return NULL;
   cli_printf(&said, "%s/said", dir.path);
   if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN)
@@ -89,11 +89,11 @@ bool cli_trials_begin(cli_trials *t, int jobs) {
   const long n = sysconf(_SC_NPROCESSORS_ONLN);
   *t = (cli_trials){.jobs = jobs ? jobs : n > 0 ? (int)n : 1, .core = last_core()};
   t->machine = cli_machine();
-  bool told = false;
-  t->compiler = compiler_of(&told);
+  bool reported = false;
+  t->compiler = compiler_of(&reported);
   if (t->machine && t->compiler) return true;
   cli_trials_end(t);
-  if (!told) fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+  if (!reported) fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
   return false;
 }
 

@@ -17,7 +17,7 @@ static double step_time(const struct tf_model *m, int o) {
   const double slots = (double)m->steps[m->plan->tree->op_node[o]] * (double)r->units;
   const double time =
       r->points ? slots / ((double)r->units * m->plan->arch->units[r->unit].rate) : 0;
-  return m->zeros ? time * m->zeros->work[o].of[TF_LEFT_TIME] : time;
+  return m->zeros ? time * m->zeros->work[o].share[TF_LEFT_TIME] : time;
 }
 
 double tf_work_time(const struct tf_model *m, int o) {

@@ -63,7 +63,7 @@ static void add_reach(tf_net_way *to, const reach *r, double share) {
 
 tf_net_side tf_net_along(const tf_net_line *l) {
   const int64_t apart = tf_net_settings(l, false), shared = tf_net_settings(l, true);
-  tf_net_side s = {.apart = (double)apart, .shared = (double)shared};
+  tf_net_side s = {.distinct = (double)apart, .shared = (double)shared};
   for (int64_t i = 0; i < apart; i++) {
     reach all = {0};
     for (int64_t k = 0; k < shared; k++) {
@@ -71,10 +71,10 @@ tf_net_side tf_net_along(const tf_net_line *l) {
       const int64_t at = tf_net_place(l, false, i) + tf_net_place(l, true, k);
       go_to(&all, l, at);
       go_to(&one, l, at);
-      add_reach(&s.alone, &one, 1 / (s.apart * s.shared));
-      if (k == 0) add_reach(&s.first, &one, 1 / s.apart);
+      add_reach(&s.alone, &one, 1 / (s.distinct * s.shared));
+      if (k == 0) add_reach(&s.first, &one, 1 / s.distinct);
     }
-    add_reach(&s.all, &all, 1 / s.apart);
+    add_reach(&s.all, &all, 1 / s.distinct);
   }
   return s;
 }
@@ -97,7 +97,8 @@ static tf_net_route join_ways(const tf_net_way *x, const tf_net_way *y, double c
 /* A bus moves each word once, to any number of instances; a crossbar has a link for the memory
  * above and one for each instance. */
 static tf_net_routes at_once(const tf_net_side *x, const tf_net_side *y, bool bus) {
-  const double shared = x->shared * y->shared, apart = x->apart * y->apart, used = apart * shared;
+  const double shared = x->shared * y->shared, apart = x->distinct * y->distinct,
+               used = apart * shared;
   tf_net_routes r = {{1, {1}}, {bus ? 1 : shared, {1}}, {1, {1}}, shared, bus};
   if (bus) return r;
   r.alone.cross[1] = 1 / used;
@@ -109,9 +110,10 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
   const tf_net_side x = tf_net_along(&side[0]), y = tf_net_along(&side[1]);
   const tf_topology t = side[0].topology;
   if (t == TF_BUS || t == TF_CROSSBAR) return at_once(&x, &y, t == TF_BUS);
-  return (tf_net_routes){join_ways(&x.alone, &y.alone, 1, 1 / (x.apart * x.shared)),
-                         join_ways(&x.all, &y.all, x.shared, 1 / x.apart),
-                         join_ways(&x.first, &y.first, 1, 1 / x.apart), x.shared * y.shared, false};
+  return (tf_net_routes){join_ways(&x.alone, &y.alone, 1, 1 / (x.distinct * x.shared)),
+                         join_ways(&x.all, &y.all, x.shared, 1 / x.distinct),
+                         join_ways(&x.first, &y.first, 1, 1 / x.distinct), x.shared * y.shared,
+                         false};
 }
 
 /* ---- a mapping ------------------------------------------------------------------------------ */

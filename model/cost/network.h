@@ -27,7 +27,7 @@ typedef struct {
  * shared: steps of the loops of each kind. */
 typedef struct {
   tf_net_way alone, all, first;
-  double apart, shared;
+  double distinct, shared;
 } tf_net_side;
 /* The number of settings of the loops that share, or of the others; and the place of the i-th. */
 static inline int64_t tf_net_settings(const tf_net_line *l, bool shared) {

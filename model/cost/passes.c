@@ -43,7 +43,7 @@ static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
     int k = tf_pass_of(w, t->children[c], level);
     if (k < 0) continue;
     w->passes[k].up = i;
-    w->passes[k].beside = tf_plan_at_once(t) && !tf_shared_instance(w, n, level);
+    w->passes[k].own_instances = tf_plan_at_once(t) && !tf_shared_instance(w, n, level);
   }
   w->node[n].n_passes++;
 }

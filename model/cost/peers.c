@@ -44,7 +44,7 @@ tf_peers *tf_peers_new(const struct tf_model *m, bool *starved) {
   if (k && places <= TF_PEERS_MOST) {
     k->arena = a;
     k->n = (size_t)places;
-    k->came = TF_ARRAY(a, double, k->n *TF_N_WHENCE + 1);
+    k->came = TF_ARRAY(a, double, k->n *TF_N_SOURCES + 1);
     k->link = TF_ARRAY(a, double, k->n *TF_N_BESIDE + 1);
     k->handed = TF_ARRAY(a, tf_handed, k->n + 1);
     if (k->came && k->link && k->handed) return k;
@@ -59,7 +59,7 @@ void tf_peers_free(tf_peers *k) {
 }
 
 void tf_peers_clear(tf_peers *k) {
-  memset(k->came, 0, k->n * TF_N_WHENCE * sizeof *k->came);
+  memset(k->came, 0, k->n * TF_N_SOURCES * sizeof *k->came);
   memset(k->link, 0, k->n * TF_N_BESIDE * sizeof *k->link);
 }
 
@@ -87,7 +87,7 @@ typedef struct {
   size_t at;
 } network;
 
-static double *link_into(const network *k, const int64_t at[2], tf_whence from) {
+static double *link_into(const network *k, const int64_t at[2], tf_source from) {
   const int64_t side = k->m->peers->level[k->level].side[1];
   return &k->m->peers->link[(k->at + (size_t)(at[0] * side + at[1])) * TF_N_BESIDE + from];
 }
@@ -97,7 +97,7 @@ static double *link_into(const network *k, const int64_t at[2], tf_whence from) 
 static void go(const network *k, int axis, int64_t x, int64_t to, double words, bool back) {
   const int64_t n = k->m->peers->level[k->level].side[axis];
   const bool down = k->m->plan->arch->memories[k->level].topology == TF_TORUS && to > n / 2;
-  const tf_whence less = axis ? TF_LESS_Y : TF_LESS_X, more = axis ? TF_MORE_Y : TF_MORE_X;
+  const tf_source less = axis ? TF_LESS_Y : TF_LESS_X, more = axis ? TF_MORE_Y : TF_MORE_X;
   for (int64_t p = down ? n - 1 : 1; down ? p >= to : p <= to; p += down ? -1 : 1) {
     const int64_t end = !back ? p : down ? (p + 1) % n : p - 1;
     const int64_t at[2] = {axis ? x : end, axis ? end : 0};
@@ -202,9 +202,9 @@ static void pass_noted(struct tf_model *m, int level) {
     for (int64_t x = 0; x < at->side[0]; x++)
       for (int64_t y = 0; y < at->side[1]; y++) {
         const int64_t to[2] = {x, y};
-        const double *came = &m->peers->came[(k.at + (size_t)(x * at->side[1] + y)) * TF_N_WHENCE];
+        const double *came = &m->peers->came[(k.at + (size_t)(x * at->side[1] + y)) * TF_N_SOURCES];
         for (int w = 0; w < TF_N_BESIDE; w++)
-          *link_into(&k, to, (tf_whence)w) += came[w] / bits;
+          *link_into(&k, to, (tf_source)w) += came[w] / bits;
         if (!(came[TF_FROM_ABOVE] > 0)) continue;
         go(&k, 0, 0, x, came[TF_FROM_ABOVE] / bits, false);
         go(&k, 1, x, y, came[TF_FROM_ABOVE] / bits, false);

@@ -14,15 +14,15 @@ typedef enum {
   TF_MORE_Y,
   TF_N_BESIDE,
   TF_FROM_ABOVE = TF_N_BESIDE,
-  TF_N_WHENCE
-} tf_whence;
+  TF_N_SOURCES
+} tf_source;
 
 /* One instance at one moment: its needs; its new words, those of them that it takes from further
  * out, and those that it hands on. */
 typedef struct tf_handed {
   bool needs;
   tf_ival box[TF_MAX_RANK];
-  int64_t load, rest, sent;
+  int64_t load, from_above, sent;
 } tf_handed;
 
 /* The networks that feed one memory, those of all instances of the memory above. */
@@ -35,8 +35,8 @@ typedef struct tf_peers {
   tf_arena *arena;
   tf_peer_level level[TF_NET_LEVELS];
   size_t n;          /* places */
-  double *came;      /* [place * TF_N_WHENCE + whence] bits */
-  double *link;      /* [place * TF_N_BESIDE + whence] words on the link that comes from there */
+  double *came;      /* [place * TF_N_SOURCES + source] bits */
+  double *link;      /* [place * TF_N_BESIDE + source] words on the link that comes from there */
   tf_handed *handed; /* [index of the instance] at the current moment */
 } tf_peers;
 
@@ -56,27 +56,28 @@ static inline bool tf_hands(const struct tf_model *m, int i) {
   return !s->leaf && !s->makes && m->plan->arch->memories[s->level].peers;
 }
 
-/* ---- beside.c: all instances work alike --- */
+/* ---- peers_even.c: all instances work alike --- */
 
 /* Path positions of a slice: loops that fill its network along X and Y, and that move its box.  Of
  * `all` instances of a network, `apart` take their words from further out. */
 typedef struct {
   uint64_t x, y, moving;
-  int64_t apart, all;
-} tf_beside;
-tf_beside tf_beside_of(const struct tf_model *m, int i, uint64_t moving);
+  int64_t distinct, all;
+} tf_peer_pattern;
+tf_peer_pattern tf_peer_pattern_of(const struct tf_model *m, int i, uint64_t moving);
 /* Creates peers and each, with a row for each instance; needs width.  False: too many, or out of
  * memory. */
-bool tf_beside_new(struct tf_model *m);
-void tf_beside_drop(struct tf_model *m);
+bool tf_peers_even_new(struct tf_model *m);
+void tf_peers_even_drop(struct tf_model *m);
 /* Adds the first instance's words of slice i to all rows: in class c of its entries, and over the
  * run (m->flows).  b: words are handed on, and `drain` is the part of the fill that goes to
  * neighbours; NULL: they are not. */
-void tf_beside_cells(struct tf_model *m, int i, int c, const tf_beside *b, const tf_flow *v);
-void tf_beside_flows(struct tf_model *m, int i, const tf_beside *b);
+void tf_peers_even_cells(struct tf_model *m, int i, int c, const tf_peer_pattern *b,
+                         const tf_flow *v);
+void tf_peers_even_flows(struct tf_model *m, int i, const tf_peer_pattern *b);
 /* Records the sources of the words that each instance loads over the run. */
-void tf_beside_come(struct tf_model *m, int i, const tf_beside *b, int64_t words);
-void tf_beside_end(struct tf_model *m);
+void tf_peers_even_sources(struct tf_model *m, int i, const tf_peer_pattern *b, int64_t words);
+void tf_peers_even_end(struct tf_model *m);
 
 /* ---- links */
 

@@ -30,7 +30,7 @@ static void count_instances(struct tf_model *m) {
     const tf_pass *k = &w->passes[i];
     if (k->from >= 0) m->in_use[i] = m->width[k->from];
     if (k->up < 0) continue;
-    if (k->beside)
+    if (k->own_instances)
       m->in_use[k->up] += m->in_use[i];
     else if (m->in_use[i] > m->in_use[k->up])
       m->in_use[k->up] = m->in_use[i];
@@ -67,19 +67,20 @@ static void fill_most(struct tf_model *m) {
 void tf_ports_fill(struct tf_model *m) {
   const tf_views *w = m->views;
   memset(m->below, 0, (size_t)w->n_passes * sizeof *m->below);
-  memset(m->aside, 0, (size_t)w->n_passes * sizeof *m->aside);
+  memset(m->concurrent, 0, (size_t)w->n_passes * sizeof *m->concurrent);
   count_instances(m);
   add_slices(m);
   tf_stream_ports(m);
   if (m->each) fill_most(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
-    m->below[i].read += m->aside[i].read;
-    m->below[i].write += m->aside[i].write;
+    m->below[i].read += m->concurrent[i].read;
+    m->below[i].write += m->concurrent[i].write;
     if (m->each && k->from >= 0) m->below[i] = m->each->most[i];
     if (k->up < 0) continue;
-    if (k->beside) {
-      m->aside[k->up] = busier(&m->plan->arch->memories[k->level], m->aside[k->up], m->below[i]);
+    if (k->own_instances) {
+      m->concurrent[k->up] =
+          busier(&m->plan->arch->memories[k->level], m->concurrent[k->up], m->below[i]);
     } else {
       m->below[k->up].read += m->below[i].read;
       m->below[k->up].write += m->below[i].write;

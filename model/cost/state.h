@@ -79,18 +79,18 @@ typedef enum { TF_SIZE_WORDS, TF_SIZE_KEPT, TF_SIZE_MOST, TF_SIZE_LIKELY } tf_si
 typedef struct {
   size_t server;
   bool reads; /* a result: it is also read */
-  int64_t at[TF_MAX_RANK];
+  int64_t coords[TF_MAX_RANK];
 } tf_line_access;
 
 /* Where memories have lines (exact/lines.h, eval/lines_even.h). */
 struct tf_lines {
-  tf_move *moved, *cycles; /* [n_slices] lines, and cycles of banks, as words in moves */
-  tf_ports *below,
-      *aside;    /* [views->n_passes] cycles of banks, as words in below and aside of the model */
-  int64_t *room; /* [views->n_ranks] largest extents held by m-tiles, by rank */
-  bool noting;   /* a walk records every access */
-  bool walked;   /* a walk has recorded them */
-  bool failed;   /* a sum exceeds 2^63 - 1, or there is too much to examine */
+  tf_move *moved, *cycles;      /* [n_slices] lines, and cycles of banks, as words in moves */
+  tf_ports *below, *concurrent; /* [views->n_passes] cycles of banks, as words in below and
+                                   concurrent of the model */
+  int64_t *room;                /* [views->n_ranks] largest extents held by m-tiles, by rank */
+  bool noting;                  /* a walk records every access */
+  bool walked;                  /* a walk has recorded them */
+  bool failed;                  /* a sum exceeds 2^63 - 1, or there is too much to examine */
   tf_line_set set;
   tf_line_access *step; /* accesses of one operand in a step */
   int64_t n_step;
@@ -124,9 +124,9 @@ struct tf_model {
                        pass the leg before the Tile begins */
   tf_ports *below;  /* [views->n_passes] words that the node and those below it move in the busiest
                        instance */
-  tf_ports *aside;  /* [views->n_passes] of its children that run at once in instances of their own,
-                       the busiest */
-  int64_t *in_use;  /* [views->n_passes] instances in use at once; 0: none of its own */
+  tf_ports *concurrent; /* [views->n_passes] of its children that run at once in instances of their
+                      own, the busiest */
+  int64_t *in_use;      /* [views->n_passes] instances in use at once; 0: none of its own */
   tf_correction *corrections; /* [2 * op] in every run of the scope that streams op, [2 * op + 1]
                                  its deferred divisions */
   int64_t *steps;             /* [n_nodes] moments */
@@ -151,14 +151,14 @@ struct tf_model {
   struct tf_most *most;     /* general/most.h; NULL: no borders, or not created yet */
   struct tf_even *even;     /* tables of the quick count; NULL: it never applies */
   struct tf_uneven *uneven; /* its tables for partial tiles; NULL: not created yet */
-  bool partly; /* in this evaluation closed sums have counted the nodes and slices marked here; the
-                  rest is left to the general count */
-  bool *told_node;  /* [n_nodes] */
-  bool *told;       /* [n_slices + n_ops] slices, and streamed outputs */
-  bool quick;       /* whether the last evaluation was a quick one */
-  bool partial;     /* the quick count may have had partial tiles */
-  bool apart;       /* at these trip counts, ops that share a loop advance by different steps */
-  int64_t walked;   /* steps that the last evaluation walked; 0: none */
+  bool partly_counted; /* in this evaluation closed sums have counted the nodes and slices marked
+                  here; the rest is left to the general count */
+  bool *counted_node;  /* [n_nodes] */
+  bool *counted;       /* [n_slices + n_ops] slices, and streamed outputs */
+  bool quick;          /* whether the last evaluation was a quick one */
+  bool partial;        /* the quick count may have had partial tiles */
+  bool mixed_steps;    /* at these trip counts, ops that share a loop advance by different steps */
+  int64_t walked;      /* steps that the last evaluation walked; 0: none */
   int64_t chosen;   /* settings at which the sums over digits added a box, including cached ones */
   bool estimated;   /* the last evaluation took tiles to be whole */
   bool starved;     /* an allocation outside the arena failed */

@@ -14,11 +14,11 @@ typedef struct {
 /* A memory whose ports a node, or one below it, uses. */
 typedef struct {
   int node, level;
-  int up;      /* pass of the parent at this level; -1: none */
-  int from;    /* m-tile of the level at or above the node, whose instances count; -1: those of the
-                  children */
-  bool beside; /* its instances differ from its siblings', and are in use at the same time */
-  bool binds;  /* the port may take longer than the node's children together */
+  int up;   /* pass of the parent at this level; -1: none */
+  int from; /* m-tile of the level at or above the node, whose instances count; -1: those of the
+               children */
+  bool own_instances; /* its instances differ from its siblings', and are in use at the same time */
+  bool binds;         /* the port may take longer than the node's children together */
 } tf_pass;
 
 typedef struct {

@@ -29,13 +29,13 @@ static void find_work(struct tf_model *m, int o) {
   on[TF_LEFT_ENERGY] |= on[TF_LEFT_TIME];
   for (int w = 0; w < TF_N_LEFT; w++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
-      on[w] |= m->zeros->on[p->op_slice[o] + r - p->n_tile_slices].of[w];
-    m->zeros->void_at[o].of[w] = on[w];
+      on[w] |= m->zeros->voiders[p->op_slice[o] + r - p->n_tile_slices].reads[w];
+    m->zeros->point_voiders[o].reads[w] = on[w];
     m->zeros->upper |= !tf_sparse_told(p->sparse, o, on[w]);
     for (int r = 0; r < p->wl->ops[o].n_reads; r++) /* zeros of padding are not counted */
       m->zeros->upper |=
           (on[w] >> r & 1) && tf_is_padded(&p->wl->tensors[p->wl->ops[o].reads[r].tensor]);
-    m->zeros->work[o].of[w] = tf_zeros_stream(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
+    m->zeros->work[o].share[w] = tf_zeros_stream(p, o) ? 1 : tf_sparse_keep(p->sparse, o, on[w]);
   }
 }
 
@@ -334,9 +334,9 @@ static bool find_left(struct tf_model *m, int i) {
   const int at = i - m->plan->n_tile_slices;
   bool all = true;
   for (int w = 0; w < TF_N_LEFT; w++) {
-    const uint64_t on = counted(m, i, z->on[at].of[w]);
-    bool exact = on == z->on[at].of[w];
-    tf_left *left = &z->left[at].of[w];
+    const uint64_t on = counted(m, i, z->voiders[at].reads[w]);
+    bool exact = on == z->voiders[at].reads[w];
+    tf_left *left = &z->left[at].left[w];
     if (m->plan->slices[i].makes) left->first = exact ? updated(m, i, on, &exact) : 0;
     left->read = left->update = remaining(m, i, on, &exact);
     all &= exact;
@@ -346,19 +346,19 @@ static bool find_left(struct tf_model *m, int i) {
 
 static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   const size_t leaves = (size_t)(p->n_slices - p->n_tile_slices) + 1, ops = (size_t)p->wl->n_ops;
-  z->on = TF_ARRAY(a, tf_voiders, leaves);
+  z->voiders = TF_ARRAY(a, tf_voiders, leaves);
   z->left = TF_ARRAY(a, tf_lefts, leaves);
   z->turns = TF_ARRAY(a, bool, leaves);
   z->moving = TF_ARRAY(a, uint64_t, leaves);
   z->work = TF_ARRAY(a, tf_shares, ops);
-  z->void_at = TF_ARRAY(a, tf_voiders, ops);
+  z->point_voiders = TF_ARRAY(a, tf_voiders, ops);
   z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   z->res.ops = TF_ARRAY(a, tf_kept_points, ops);
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->on && z->left && z->turns && z->moving && z->work && z->void_at && z->res.counts &&
-         z->res.ops && z->res.held && z->res.most;
+  return z->voiders && z->left && z->turns && z->moving && z->work && z->point_voiders &&
+         z->res.counts && z->res.ops && z->res.held && z->res.most;
 }
 
 static bool keep_lefts(struct tf_model *m) {
@@ -388,9 +388,9 @@ bool tf_zeros_new(struct tf_model *m) {
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     const int at = i - p->n_tile_slices;
     for (int w = 0; w < TF_N_LEFT; w++) {
-      z->on[at].of[w] = reads_that_void(m, i, w);
-      z->turns[at] |= may_differ(m, i, z->on[at].of[w]);
-      z->turns[at] |= p->slices[i].makes && z->on[at].of[w] && may_divide(m, i);
+      z->voiders[at].reads[w] = reads_that_void(m, i, w);
+      z->turns[at] |= may_differ(m, i, z->voiders[at].reads[w]);
+      z->turns[at] |= p->slices[i].makes && z->voiders[at].reads[w] && may_divide(m, i);
     }
     z->any_turns |= z->turns[at];
     z->upper |= !find_left(m, i);
@@ -410,7 +410,7 @@ const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) {
 
 /* Subtracts the savings by zeros from what a leaf moves. */
 static void take_flow(const struct tf_model *m, int i, tf_flow *v) {
-  const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_TIME];
+  const tf_left *left = &tf_zeros_left(m, i)->left[TF_LEFT_TIME];
   v->read =
       m->plan->slices[i].makes ? tf_left_reads(left, v->read, v->update) : v->read * left->read;
   v->update *= left->update;
@@ -448,7 +448,7 @@ static void take_lacked(struct tf_model *m) {
   struct tf_zeros *z = m->zeros;
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
     for (int w = 0; w < TF_N_LEFT && !p->slices[i].makes; w++)
-      z->left[i - p->n_tile_slices].of[w].read *= z->lacked[i - p->n_tile_slices].of[w];
+      z->left[i - p->n_tile_slices].left[w].read *= z->fetched_share[i - p->n_tile_slices].share[w];
 }
 
 void tf_zeros_take(struct tf_model *m) {
@@ -467,7 +467,7 @@ void tf_zeros_take(struct tf_model *m) {
 /* Subtracts a leaf's omitted accesses from the counts of the memory that serves it. */
 static void take(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
-  const tf_left *left = &tf_zeros_left(m, i)->of[TF_LEFT_ENERGY];
+  const tf_left *left = &tf_zeros_left(m, i)->left[TF_LEFT_ENERGY];
   tf_kept_counts *c = &m->zeros->res.counts[s->above * m->plan->wl->n_tensors + s->tensor];
   const double read = (double)m->moves[i].read, update = (double)m->moves[i].update;
   c->read -= s->makes ? read - tf_left_reads(left, read, update) : read * (1 - left->read);
@@ -499,9 +499,9 @@ void tf_zeros_count(struct tf_model *m) {
     take_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     const double points = (double)m->res.ops[o].points;
-    z->res.ops[o] =
-        (tf_kept_points){points * z->work[o].of[TF_LEFT_ENERGY],
-                         points * (z->work[o].of[TF_LEFT_TIME] - z->work[o].of[TF_LEFT_ENERGY]),
-                         points * (1 - z->work[o].of[TF_LEFT_TIME])};
+    z->res.ops[o] = (tf_kept_points){
+        points * z->work[o].share[TF_LEFT_ENERGY],
+        points * (z->work[o].share[TF_LEFT_TIME] - z->work[o].share[TF_LEFT_ENERGY]),
+        points * (1 - z->work[o].share[TF_LEFT_TIME])};
   }
 }

@@ -19,31 +19,31 @@ static inline bool tf_zeros_stream(const tf_plan *p, int o) {
 /* Numbers are in pairs: for time, and for energy. */
 enum { TF_LEFT_TIME, TF_LEFT_ENERGY, TF_N_LEFT };
 typedef struct {
-  tf_left of[TF_N_LEFT];
+  tf_left left[TF_N_LEFT];
 } tf_lefts;
 typedef struct {
-  uint64_t of[TF_N_LEFT];
+  uint64_t reads[TF_N_LEFT];
 } tf_voiders;
 typedef struct {
-  double of[TF_N_LEFT];
+  double share[TF_N_LEFT];
 } tf_shares;
 
 /* A tile that an m-tile fetches and that rules may leave out, by the reads of slice i's tile and
  * the rules of the memory that serves it. */
 typedef struct {
-  int from;       /* the slice of the m-tile that serves it; -1: none */
-  tf_voiders on;  /* reads of `op` whose zeros leave the tile out */
-  int op;         /* the op that reads it; -1: several do, or it is produced below */
-  bool alike;     /* rules of it and of its server save time wherever they save energy */
-  bool told;      /* its share can be known; if not, all of it is counted */
-  bool now;       /* it is known, in this evaluation */
-  uint64_t moves; /* loops above its node that move it */
-  uint64_t stay;  /* in this evaluation: temporal loops at whose steps the tile stays */
-  int twin;       /* an earlier slice of the m-tile and op, which shares `len`; -1: none */
-  int64_t *len;   /* [dim of the op] in this evaluation: the extent that the m-tile has of it */
-  uint64_t *dims; /* [dim of the op] loops above its node that move the dim's range */
-  double *some; /* [read] in this evaluation: the probability that the elements read while the tile
-                   stays are not all zero */
+  int from;           /* the slice of the m-tile that serves it; -1: none */
+  tf_voiders voiders; /* reads of `op` whose zeros leave the tile out */
+  int op;             /* the op that reads it; -1: several do, or it is produced below */
+  bool same_savings;  /* rules of it and of its server save time wherever they save energy */
+  bool known;         /* its share can be known; if not, all of it is counted */
+  bool known_now;     /* it is known, in this evaluation */
+  uint64_t moves;     /* loops above its node that move it */
+  uint64_t stay;      /* in this evaluation: temporal loops at whose steps the tile stays */
+  int twin;           /* an earlier slice of the m-tile and op, which shares `len`; -1: none */
+  int64_t *len;       /* [dim of the op] in this evaluation: the extent that the m-tile has of it */
+  uint64_t *dims;     /* [dim of the op] loops above its node that move the dim's range */
+  double *any_nonzero; /* [read] in this evaluation: the probability that the elements read while
+                   the tile stays are not all zero */
 } tf_tiles;
 /* Shares of fetched words that remain. */
 typedef struct {
@@ -61,16 +61,17 @@ typedef struct {
 
 struct tf_zeros {
   const tf_sparse *sparse;
-  tf_voiders *on;   /* [slice - n_tile_slices] the op's reads whose zeros leave the access out */
-  tf_lefts *left;   /* [slice - n_tile_slices] */
+  tf_voiders *voiders; /* [slice - n_tile_slices] the op's reads whose zeros leave the access out */
+  tf_lefts *left;      /* [slice - n_tile_slices] */
   bool *turns;      /* [slice - n_tile_slices] depends on trip counts: units may share the access */
   uint64_t *moving; /* [slice - n_tile_slices] loops that move what it touches */
   tf_shares *work;  /* [op] of its points */
-  tf_voiders *void_at; /* [op] its reads whose zeros leave the point out */
+  tf_voiders *point_voiders; /* [op] its reads whose zeros leave the point out */
   tf_tiles
       *tiles; /* [slice] of m-tiles, then of leaves (`from` alone); NULL: no rule is of tiles */
   tf_fetched *fetched; /* [tile slice] */
-  tf_shares *lacked;   /* [slice - n_tile_slices] share of its accesses whose tile was fetched */
+  tf_shares
+      *fetched_share;  /* [slice - n_tile_slices] share of its accesses whose tile was fetched */
   tf_shares *own_work; /* [op] `work` without the effect of omitted tiles */
   double *own, *up;    /* [slice] those of the views without the effect of omitted tiles */
   int64_t *still;      /* [loop] settings of 0 */
@@ -105,6 +106,6 @@ static inline double tf_left_reads(const tf_left *l, double read, double update)
 }
 /* The share of op o's points that takes time (or energy). */
 static inline double tf_zeros_work(const struct tf_model *m, int o, int what) {
-  return m->zeros ? m->zeros->work[o].of[what] : 1;
+  return m->zeros ? m->zeros->work[o].share[what] : 1;
 }
 #endif

@@ -220,6 +220,6 @@ bool tf_end_by_units(const tf_arch *a, const tf_demand *d, const tf_end *e, int 
 }
 
 double tf_least_exposed(const tf_arch *a, const tf_demand *d, int u, bool again) {
-  const tf_end both = {.op = 0, .unit = u, .sides = TF_END_LOADS | TF_END_STORES, .again = again};
+  const tf_end both = {.op = 0, .unit = u, .sides = TF_END_LOADS | TF_END_STORES, .reloads = again};
   return d->wl->n_ops == 1 && tf_ends_show(a, d) ? tf_end_on_mesh(a, d, &both) : 0;
 }

@@ -8,7 +8,7 @@
 enum { TF_END_LOADS = 1, TF_END_STORES = 2, TF_END_SIDES = 4 };
 typedef struct {
   int op, unit, sides;
-  bool again; /* with reloads for lack of capacity, which takes tenths of a second */
+  bool reloads; /* with reloads for lack of capacity, which takes tenths of a second */
 } tf_end;
 
 /* Whether the ends of ops are exposed: `overlap: perfect` hides them, a mask or a view may leave

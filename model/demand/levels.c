@@ -338,7 +338,7 @@ double tf_end_in_room(const tf_arch *a, const tf_demand *d, const tf_end *e, con
         sides[s.n_sides++] = room->side[t][axis];
       }
   if (!least_spread(&s, sides, INFINITY)) return 0;
-  return e->again ? in_all_room(&s, sides, s.best) : s.best;
+  return e->reloads ? in_all_room(&s, sides, s.best) : s.best;
 }
 
 bool tf_room_of(const tf_arch *a, int u, tf_room *room) {

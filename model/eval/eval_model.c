@@ -51,7 +51,7 @@ static bool alloc_state(struct tf_model *m) {
   m->hidden = TF_ARRAY(a, tf_ports, (size_t)m->views->n_legs + 1);
   m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
   m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
-  m->aside = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
+  m->concurrent = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
   m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
   m->corrections = TF_ARRAY(a, tf_correction, (size_t)p->wl->n_ops * 2);
   m->own_trip = TF_ARRAY(a, int64_t, loops);
@@ -72,8 +72,8 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.parted = TF_ARRAY(a, bool, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
-  m->told_node = TF_ARRAY(a, bool, nodes);
-  m->told = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
+  m->counted_node = TF_ARRAY(a, bool, nodes);
+  m->counted = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->flows = TF_ARRAY(a, tf_flow, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
@@ -84,11 +84,11 @@ static bool alloc_state(struct tf_model *m) {
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below &&
-         m->aside && m->in_use && m->corrections && m->own_trip && m->rank_len && m->home_digit &&
-         m->home_slices && m->home_words && m->rescaled && m->rescaled_flow && m->ev.trip &&
-         m->ev.parted && m->ev.step && m->told_node && m->told && m->moves && m->flows &&
-         m->steps && m->width && m->rects && m->res.counts && m->res.levels && m->res.units &&
-         m->res.ops && m->res.nodes;
+         m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
+         m->home_digit && m->home_slices && m->home_words && m->rescaled && m->rescaled_flow &&
+         m->ev.trip && m->ev.parted && m->ev.step && m->counted_node && m->counted && m->moves &&
+         m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels &&
+         m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {
@@ -260,7 +260,8 @@ static bool sum_lines(struct tf_model *m) {
 static bool sum_classes(tf_model *m, bool closed) {
   const bool nodes = m->plan->n_retains && closed && tf_uneven_nodes(m);
   if (!nodes && !tf_count_nodes(m)) return false;
-  if (m->plan->n_retains && m->partly) m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
+  if (m->plan->n_retains && m->partly_counted)
+    m->quick = tf_uneven_slices(m) && nodes && !m->plan->clips;
   return m->quick || (tf_count_slices(m) && tf_count_rescaled(m));
 }
 
@@ -376,7 +377,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   const bool lines = m->lines && !m->open;
   const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
   bool misfit = false;
-  m->partly = false;
+  m->partly_counted = false;
   if (all && misfits(m, out)) return true;
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   const bool noted = lines && (ok ? !m->note && !sum_lines(m) : !even || m->note);
@@ -389,7 +390,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, &m->ev);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
-    m->partly &= m->first_busiest == busiest; /* the counts are those of the busiest instance */
+    m->partly_counted &=
+        m->first_busiest == busiest; /* the counts are those of the busiest instance */
     ok = count(m, even, out, &misfit);
     if (misfit) return true;
   }

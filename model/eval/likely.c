@@ -103,12 +103,12 @@ static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
 /* NAN: not known. */
 static double busiest(const struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
-  const uint64_t on = m->zeros->void_at[o].of[TF_LEFT_TIME];
+  const uint64_t on = m->zeros->point_voiders[o].reads[TF_LEFT_TIME];
   const int r = on ? only_read(on) : -1;
   if (m->zeros->tiles &&
-      m->zeros->work[o].of[TF_LEFT_TIME] < m->zeros->own_work[o].of[TF_LEFT_TIME])
+      m->zeros->work[o].share[TF_LEFT_TIME] < m->zeros->own_work[o].share[TF_LEFT_TIME])
     return NAN;
-  if (!on || m->zeros->work[o].of[TF_LEFT_TIME] >= 1) return 1;
+  if (!on || m->zeros->work[o].share[TF_LEFT_TIME] >= 1) return 1;
   if (r < 0 || !m->quick || m->partial || !reads_all(p->wl, &p->wl->ops[o].reads[r])) return NAN;
   const tf_ref *ref = &p->wl->ops[o].reads[r];
   const tf_tensor *t = &p->wl->tensors[ref->tensor];

@@ -145,7 +145,7 @@ typedef struct tf_plan {
   bool cuts;                /* some intermediate is padded: borders may clip ranges */
   struct tf_ends *lost;     /* [op * TF_MAX_RANK + output rank] most elements cut off a range
                                (out_of_bounds.h); NULL unless cuts */
-  bool unlike;              /* several reads of one op's output have different indices (comps.c) */
+  bool unlike_reads;        /* several reads of one op's output have different indices (comps.c) */
   int64_t reach;  /* sum of all paddings: within this distance of a border settings may differ */
   bool irregular; /* needs the exact walk for any trip counts */
   struct tf_skips *skips;     /* steps that a mask skips (skip.h); NULL: none */

@@ -227,7 +227,7 @@ static tf_range_kept *kept_at(const tf_eval *ev, int o, int d, int n) {
   const tf_plan *p = ev->plan;
   tf_range_keep *keep = ev->keep;
   if (!keep || !keep->room || ev->exact || ev->demand || ev->ever || ev->made) return NULL;
-  int *at = &keep->at[(n * p->wl->n_ops + o) * p->wl->n_dims + d];
+  int *at = &keep->entry_of[(n * p->wl->n_ops + o) * p->wl->n_dims + d];
   if (*at) return keep->kept[*at - 1].n < 0 ? NULL : &keep->kept[*at - 1];
   if (keep->n == keep->room) return NULL;
   tf_range_kept *k = &keep->kept[keep->n];
@@ -243,12 +243,12 @@ static tf_range_kept *kept_at(const tf_eval *ev, int o, int d, int n) {
 static tf_ival kept_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   tf_range_kept *k = kept_at(ev, o, d, n);
   if (!k) return found_range(ev, o, d, n, dg);
-  bool holds = k->since == ev->keep->now && k->noclip == ev->noclip && k->whole == ev->whole;
+  bool holds = k->since == ev->keep->evaluation && k->noclip == ev->noclip && k->whole == ev->whole;
   for (int i = 0; holds && i < k->n; i++)
     holds = dg[k->loop[i]] == k->digit[i];
   if (holds) return k->range;
   k->range = found_range(ev, o, d, n, dg);
-  k->since = ev->keep->now;
+  k->since = ev->keep->evaluation;
   k->noclip = ev->noclip;
   k->whole = ev->whole;
   for (int i = 0; i < k->n; i++)
@@ -404,8 +404,8 @@ static tf_range_shift index_shift(const tf_plan *p, int o, const tf_index *ix, i
   for (int t = 0; t < ix->n_terms; t++) {
     const tf_range_shift d = dim_shift(p, o, ix->terms[t].dim, n, k);
     int64_t by;
-    all.mixed |= d.mixed || __builtin_mul_overflow(ix->terms[t].coef, d.by, &by) ||
-                 __builtin_add_overflow(all.by, by, &all.by);
+    all.mixed |= d.mixed || __builtin_mul_overflow(ix->terms[t].coef, d.distance, &by) ||
+                 __builtin_add_overflow(all.distance, by, &all.distance);
   }
   return all;
 }
@@ -415,7 +415,7 @@ static void add_shift(tf_range_shift *all, tf_range_shift one, bool first) {
   if (first)
     *all = one;
   else
-    all->mixed |= one.mixed || one.by != all->by;
+    all->mixed |= one.mixed || one.distance != all->distance;
 }
 
 static tf_range_shift demand_shift(const tf_plan *p, int o, int r, int n, int k) {
@@ -473,7 +473,7 @@ static tf_range_shift slice_shift(const tf_plan *p, const tf_slice *s, int r, in
 
 bool tf_slice_moved(const tf_plan *p, const tf_slice *s, int r, int k) {
   const tf_range_shift all = slice_shift(p, s, r, k);
-  return all.by || all.mixed;
+  return all.distance || all.mixed;
 }
 
 bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k) {

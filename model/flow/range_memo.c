@@ -51,20 +51,20 @@ void tf_memo_hold(const tf_plan *p) {
 void tf_memo_release(const tf_plan *p) {
   if (!p->memo) return;
   p->memo->held = false;
-  p->memo->left = p->memo->query;
+  p->memo->last_held = p->memo->query;
 }
 
 void tf_memo_resume(const tf_plan *p) {
   if (!p->memo) return;
-  if (p->memo->left != p->memo->query) renew(p->memo, 0);
+  if (p->memo->last_held != p->memo->query) renew(p->memo, 0);
   p->memo->held = true;
 }
 
 void tf_memo_step(const tf_plan *p, int node) {
   if (!p->memo) return;
-  const bool alone = p->memo->left == p->memo->query;
+  const bool alone = p->memo->last_held == p->memo->query;
   renew(p->memo, p->depth[node]);
-  if (alone) p->memo->left = p->memo->query;
+  if (alone) p->memo->last_held = p->memo->query;
 }
 
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
@@ -90,8 +90,8 @@ tf_range_keep *tf_keep_new(tf_arena *a, const tf_plan *p) {
   tf_range_keep *k = TF_NEW(a, tf_range_keep);
   if (!k) return NULL;
   k->room = places > MOST_PLACES ? 0 : places < MOST_KEPT ? (int)places : MOST_KEPT;
-  k->now = 1;
-  k->at = TF_ARRAY(a, int, k->room ? places : 1);
+  k->evaluation = 1;
+  k->entry_of = TF_ARRAY(a, int, k->room ? places : 1);
   k->kept = TF_ARRAY(a, tf_range_kept, (size_t)k->room + 1);
-  return k->at && k->kept ? k : NULL;
+  return k->entry_of && k->kept ? k : NULL;
 }

@@ -8,7 +8,7 @@
 /* How far a step of a loop moves a range, in such steps; mixed: reads of which it is the hull move
  * differently, or too far. */
 typedef struct {
-  int64_t by;
+  int64_t distance;
   bool mixed;
 } tf_range_shift;
 
@@ -24,7 +24,7 @@ typedef struct {
 } tf_range_found;
 
 typedef struct tf_range_memo {
-  uint64_t query, left; /* left: the query at which results were last held */
+  uint64_t query, last_held; /* left: the query at which results were last held */
   uint64_t *
       since; /* [deep] while held: the query since which results at nodes of that depth are valid */
   int deep;
@@ -52,7 +52,7 @@ void tf_memo_hold(const tf_plan *p);
 void tf_memo_step(const tf_plan *p, int node);
 /* Holds again what was held before tf_memo_release, unless there was a query between. */
 void tf_memo_resume(const tf_plan *p);
-/* From now on each query begins anew. */
+/* From now on each query starts without cached results. */
 void tf_memo_release(const tf_plan *p);
 
 /* Ranges that stay valid from one query to the next, as long as the loops on which they depend keep
@@ -69,16 +69,16 @@ typedef struct {
 } tf_range_kept;
 
 typedef struct tf_range_keep {
-  uint64_t now; /* number of the evaluation */
+  uint64_t evaluation; /* number of the evaluation */
   int n, room;
-  int *at; /* [(node * n_ops + op) * n_dims + dim] number of the entry + 1; 0: none */
+  int *entry_of; /* [(node * n_ops + op) * n_dims + dim] number of the entry + 1; 0: none */
   tf_range_kept *kept;
 } tf_range_keep;
 
 /* NULL: out of memory. */
 tf_range_keep *tf_keep_new(tf_arena *a, const tf_plan *p);
 static inline void tf_keep_forget(const tf_eval *ev) {
-  if (ev->keep) ev->keep->now++;
+  if (ev->keep) ev->keep->evaluation++;
 }
 
 /* The entry for a result; *known: whether it is valid.  Only with a memo. */

@@ -21,7 +21,7 @@ static bool not_needed_below(const tf_plan *p, const tf_mask *m, int o, int n) {
 
 /* The facts of node n. */
 static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
-  tf_skip s = {.may = true, .at = n, .op = -1};
+  tf_skip s = {.may = true, .decided_at = n, .op = -1};
   for (int o = 0; o < p->wl->n_ops && s.may; o++) {
     if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
     s.may = not_needed_below(p, m, o, n);
@@ -337,7 +337,7 @@ void tf_skip_memo_new(tf_arena *a, tf_eval *ev) {
   for (int n = 0; memo && n < p->tree->n_nodes; n++) {
     const tf_skip *s = &p->skips->node[n];
     /* which ops have points at a setting makes no difference if all of them have one range */
-    const bool known = s->may && s->at == n && !s->mixed && !p->n_retains;
+    const bool known = s->may && s->decided_at == n && !s->mixed && !p->n_retains;
     const int64_t all = known ? n_settings(ev, n) : INT64_MAX;
     memo[n] = all <= MOST_KEPT ? TF_ARRAY(a, signed char, (size_t)all) : NULL;
     if (memo[n]) memset(memo[n], UNKNOWN, (size_t)all);
@@ -348,7 +348,7 @@ void tf_skip_memo_new(tf_arena *a, tf_eval *ev) {
 bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = p->skips ? &p->skips->node[n] : NULL;
-  if (!s || !s->may || s->at != n || ev->masked_too) return false;
+  if (!s || !s->may || s->decided_at != n || ev->masked_too) return false;
   if (!ev->skip_memo || !ev->skip_memo[n]) return lies_out(ev, n, dg);
   int64_t at = 0;
   for (uint64_t rest = tf_skip_loops(p, n); rest; rest &= rest - 1) {
@@ -394,7 +394,7 @@ bool tf_skip_divides(const tf_eval *ev, int n) {
 
 bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, const tf_slice *s, int64_t *dg) {
   const tf_path *path = &ev->plan->path[n];
-  const int node = ev->plan->skips->node[n].at;
+  const int node = ev->plan->skips->node[n].decided_at;
   int64_t kept[TF_MAX_PATH];
   bool first = true;
   for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
@@ -453,7 +453,7 @@ static bool may_alternate(const tf_eval *ev, int n) {
 static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const int up = p->tree->nodes[n].parent;
-  if (up < 0 || (p->skips->node[up].may && p->skips->node[up].at == up)) return false;
+  if (up < 0 || (p->skips->node[up].may && p->skips->node[up].decided_at == up)) return false;
   return may_alternate(ev, n);
 }
 
@@ -506,7 +506,7 @@ bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
   const tf_plan *p = ev->plan;
   if (p->skips->none) return true;
   for (int n = 0; n < p->tree->n_nodes; n++) {
-    if (!p->skips->node[n].may || p->skips->node[n].at != n) continue;
+    if (!p->skips->node[n].may || p->skips->node[n].decided_at != n) continue;
     const line l = line_of(ev, n, true), q = line_of(ev, n, false);
     bool any_l, any_q;
     const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);

@@ -14,8 +14,8 @@
 /* The facts of a node.  One that is not skipped on its own, like a leaf, has the facts of the node
  * above it. */
 typedef struct {
-  bool may; /* it may be skipped */
-  int at;   /* the node on which it depends: itself, or an ancestor */
+  bool may;       /* it may be skipped */
+  int decided_at; /* the node on which it depends: itself, or an ancestor */
   int op; /* an op of the mask below it, whose ranges are those of all if no loop is uneven or mixed
            */
   uint64_t l, q;  /* positions on its path of the loops that split the mask's dims */

@@ -15,10 +15,10 @@ static void field(FILE *out, const tf_key *k, const void *s) {
 }
 
 /* The row of the next field that the identity order names, NULL at its end. */
-static const tf_key *next_listed(const tf_table *t, const char **told) {
-  const size_t n = strcspn(*told, " ");
-  const char *name = *told;
-  *told += n + (name[n] == ' ');
+static const tf_key *next_listed(const tf_table *t, const char **order) {
+  const size_t n = strcspn(*order, " ");
+  const char *name = *order;
+  *order += n + (name[n] == ' ');
   for (size_t i = 0; i < t->n; i++)
     if (n && t->keys[i].field && strlen(t->keys[i].field) == n &&
         !memcmp(t->keys[i].field, name, n))
@@ -27,8 +27,8 @@ static const tf_key *next_listed(const tf_table *t, const char **told) {
 }
 
 static bool is_listed(const tf_table *t, const tf_key *k) {
-  const char *told = t->identity_order;
-  for (const tf_key *one = next_listed(t, &told); one; one = next_listed(t, &told))
+  const char *order = t->identity_order;
+  for (const tf_key *one = next_listed(t, &order); one; one = next_listed(t, &order))
     if (one == k) return true;
   return false;
 }
@@ -36,8 +36,8 @@ static bool is_listed(const tf_table *t, const tf_key *k) {
 /* Fields outside of the identity order are omitted where they have their default: so logs from
  * versions before these fields stay valid. */
 void tf_keys_print(FILE *out, const tf_table *t, const void *s) {
-  const char *told = t->identity_order;
-  for (const tf_key *k = next_listed(t, &told); k; k = next_listed(t, &told))
+  const char *order = t->identity_order;
+  for (const tf_key *k = next_listed(t, &order); k; k = next_listed(t, &order))
     field(out, k, s);
   for (size_t i = 0; i < t->n; i++) {
     const tf_key *k = &t->keys[i];

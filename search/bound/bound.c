@@ -148,7 +148,7 @@ static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, boo
                                     .words = stays ? 0 : words_of(b, dims),
                                     .weight = weight(s, z),
                                     .out = out,
-                                    .whole = stays};
+                                    .on_chip = stays};
   if (!stays) s->counted[z] = true;
 }
 

@@ -12,7 +12,7 @@ typedef struct {
   double words;  /* its size; 0: it stays on the chip */
   double weight; /* words of memory that one of its words takes */
   bool out;      /* partial sums are loaded again */
-  bool whole; /* produced on chip: loops over its reduced dims must be inside of where it stays */
+  bool on_chip; /* produced on chip: loops over its reduced dims must be inside of where it stays */
 } tf_b_tensor;
 
 typedef struct {

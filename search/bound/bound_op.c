@@ -123,7 +123,7 @@ static void fix_length(nest *n, int d, int from, int to, int64_t len) {
 static void find_free(nest *n, int d) {
   int places = n->places, p = 0, end = places;
   for (int i = 0; i < places; i++) /* no tiling outside of where the tensor stays */
-    if (at(n, i)->whole && !is_short(n, i, d)) p = i + 1;
+    if (at(n, i)->on_chip && !is_short(n, i, d)) p = i + 1;
   while (p < places && !is_short(n, p, d))
     p++;
   fix_length(n, d, 0, p, n->op->extent[d]);
@@ -222,7 +222,7 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
   for (int i = 0; i < op->n; i++) {
     if (!(direct >> i & 1)) n->order[n->places++] = i;
     whole |= (direct >> i & 1) &&
-             op->tensor[i].whole; /* it stays on the chip, so some memory holds it */
+             op->tensor[i].on_chip; /* it stays on the chip, so some memory holds it */
   }
   if (whole) return;
   n->direct = direct_words(op, direct);

@@ -33,7 +33,8 @@ static void count_in(settings *s, int t, int64_t x) {
       count_in(s, t + 1, x + s->ix->terms[t].coef * (c->run[i].lo + k * c->step));
 }
 
-/* The share of an index's values that lie in lo .. hi; 0 where there are too many to enumerate. */
+/* The share of the values of the index's dims for which the index is in lo .. hi; 0 where there are
+ * too many to enumerate. */
 static double share_in(const tf_coords *of, const tf_index *ix, int64_t lo, int64_t hi) {
   settings s = {.of = of, .ix = ix, .lo = lo, .hi = hi};
   double all = 1, others;

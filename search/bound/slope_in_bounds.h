@@ -1,4 +1,4 @@
-/* Counts points whose reads lie inside their tensors: with padding, slope_bound.c counts only
+/* Counts points whose reads are inside their tensors: with padding, slope_bound.c counts only
  * these. */
 #ifndef SEARCH_BOUND_SLOPE_IN_BOUNDS_H
 #define SEARCH_BOUND_SLOPE_IN_BOUNDS_H

@@ -5,30 +5,32 @@
 #include "base/threads.h"
 
 void tf_clock_begin(tf_budget_clock *w, const tf_budget *of) {
-  w->of = of;
+  w->budget = of;
   w->start = tf_now();
   atomic_init(&w->why, 0);
 }
 
 double tf_clock_seconds(const tf_budget_clock *w) { return tf_now() - w->start; }
 
-bool tf_clock_asked(const tf_budget_clock *w) { return w->of->stop && w->of->stop(w->of->ctx); }
+bool tf_clock_asked(const tf_budget_clock *w) {
+  return w->budget->stop && w->budget->stop(w->budget->ctx);
+}
 
 bool tf_clock_over(tf_budget_clock *w) {
   if (atomic_load_explicit(&w->why, memory_order_relaxed)) return true;
   int why = 0, none = 0;
   if (tf_clock_asked(w))
     why = 1 + TF_STOP_INTERRUPT;
-  else if (w->of->time_limit > 0 && tf_clock_seconds(w) >= w->of->time_limit)
+  else if (w->budget->time_limit > 0 && tf_clock_seconds(w) >= w->budget->time_limit)
     why = 1 + TF_STOP_TIME;
   if (why) atomic_compare_exchange_strong(&w->why, &none, why);
   return why != 0;
 }
 
 void tf_clock_report(const tf_budget_clock *w, tf_progress p) {
-  if (!w->of->progress) return;
+  if (!w->budget->progress) return;
   p.seconds = tf_clock_seconds(w);
-  w->of->progress(w->of->ctx, &p);
+  w->budget->progress(w->budget->ctx, &p);
 }
 
 int tf_budget_threads(const tf_budget *b) {

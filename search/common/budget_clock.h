@@ -7,7 +7,7 @@
 
 /* Shared by all threads of a run. */
 typedef struct {
-  const tf_budget *of;
+  const tf_budget *budget;
   double start;   /* tf_now() */
   atomic_int why; /* 0: go on; else 1 + the tf_stop */
 } tf_budget_clock;

@@ -7,8 +7,7 @@
 bool tf_has_peers(const tf_arch *a);
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
 typedef enum {
-  TF_COUNT_ALL,   /* counts also the steps that a mask leaves out (tf_model_all_points); never walks
-                   */
+  TF_COUNT_ALL,   /* steps that a mask leaves out count, too (tf_model_all_points); no walk */
   TF_COUNT_SHORT, /* counts as `eval`, without a walk and within TF_COUNT_SETTINGS */
   TF_COUNT_LONG   /* counts as `eval`; the exact walk may take seconds */
 } tf_counting;

@@ -60,7 +60,8 @@ struct tf_space {
   int32_t *chosen; /* [n] */
   bool fixed; /* no domain depends on another choice: every row within the domains is a candidate */
   int n_seeds, n_groups;
-  /* Builds and evaluates the candidate; lower is better.  Set by whoever explores the space. */
+  /* Builds and evaluates the candidate; lower is better.  Set by the caller that explores the
+   * space. */
   double (*cost)(void *ctx);
   void *ctx;
 };

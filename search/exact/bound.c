@@ -79,7 +79,7 @@ double tf_x_bound_of(const tf_x_worker *w, const tf_result *r) {
 
 bool tf_x_meets_tie(const tf_x_worker *w, const tf_figures *f) {
   const tf_x_side_condition *tie = w->task->tie;
-  return !tie || tf_objective_value(tie->goal, f) <= tie->most * (1 + 1e-12);
+  return !tie || tf_objective_value(tie->goal, f) <= tie->limit * (1 + 1e-12);
 }
 
 /* Whether a bound is below the limit by more than rounding. */

@@ -65,13 +65,13 @@ static bool is_canonical_layout(const chooser *c) {
   int64_t used = 1;
   int on_x = 0;
   for (int i = 0; i < c->tile->n_dims; i++) {
-    used *= c->s.on[0][i];
-    on_x += c->s.on[0][i] > 1;
+    used *= c->s.trips[0][i];
+    on_x += c->s.trips[0][i] > 1;
   }
   for (int i = 0; i < c->tile->n_dims; i++) {
-    int32_t y = c->s.on[1][i];
+    int32_t y = c->s.trips[1][i];
     if (y == 1) continue;
-    bool room = c->tile->spatial[0][i] >= 0 && (c->s.on[0][i] > 1 || on_x < 2);
+    bool room = c->tile->spatial[0][i] >= 0 && (c->s.trips[0][i] > 1 || on_x < 2);
     for (int32_t p = c->tile->one_side ? y : 2; room && p <= y;
          p++) /* part of it would also fit on X */
       if (y % p == 0 && used * p <= mesh[0]) return false;
@@ -137,15 +137,15 @@ static bool spread_axis(chooser *c, int axis, int from, int used_dims, int64_t r
   if (used_dims == 2) return true;
   for (int i = from; i < c->tile->n_dims; i++)
     for (int k = 1; k < c->n_div[i] && c->tile->spatial[axis][i] >= 0; k++) {
-      if (axis == 1 && c->tile->one_side && c->s.on[0][i] > 1) break;
+      if (axis == 1 && c->tile->one_side && c->s.trips[0][i] > 1) break;
       int32_t d = c->div[i][k];
       if (d > room) break;
       if (c->left[i] % d) continue;
-      c->s.on[axis][i] = d;
+      c->s.trips[axis][i] = d;
       c->left[i] /= d;
       bool on = spread_axis(c, axis, i + 1, used_dims + 1, room / d);
       c->left[i] *= d;
-      c->s.on[axis][i] = 1;
+      c->s.trips[axis][i] = 1;
       if (!on) return false;
     }
   return true;
@@ -154,7 +154,7 @@ static bool spread_axis(chooser *c, int axis, int from, int used_dims, int64_t r
 bool tf_x_choices(const tf_x_tile *tile, const int32_t *len, const tf_x_visitor *v) {
   chooser c = {.tile = tile, .len = len, .v = v};
   for (int i = 0; i < tile->n_dims; i++) {
-    c.s.on[0][i] = c.s.on[1][i] = 1;
+    c.s.trips[0][i] = c.s.trips[1][i] = 1;
     c.left[i] = len[i];
     c.n_div[i] = divisors(len[i], c.div[i]);
   }
@@ -175,7 +175,7 @@ void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, c
     trips[tile->first_loop + i] = 1;
   for (int i = 0; i < tile->n_dims; i++) {
     for (int a = 0; a < 2; a++)
-      if (s->on[a][i] > 1) trips[tile->spatial[a][i]] = s->on[a][i];
+      if (s->trips[a][i] > 1) trips[tile->spatial[a][i]] = s->trips[a][i];
     if (tile->outer[i] >= 0) trips[tile->outer[i]] = t[i];
   }
   for (int k = 0; k < n_order; k++, at++) {

@@ -52,10 +52,9 @@ typedef struct {
   const tf_solve_result *known; /* the result of which ties are broken; NULL without a tie */
   tf_tree *masked_start; /* of a masked workload, the best start as `eval` counts; NULL: none */
   double masked_start_value;
-  bool all_trips; /* the space has all trip counts, and was searched */
-  double
-      trips_bound; /* lower bound of mappings with other trip counts, unless above the incumbent */
-  bool bypasses;   /* the space has all bypasses, too, and was searched */
+  bool all_trips;       /* the space has all trip counts, and was searched */
+  double trips_bound;   /* lower bound with other trip counts, unless above the incumbent */
+  bool bypasses;        /* the space has all bypasses, too, and was searched */
   double bypass_bound;  /* lower bound of these, unless above the incumbent */
   bool failed, unknown; /* unknown: as in tf_x_task */
 } solver;
@@ -190,7 +189,7 @@ static bool list_subproblems(solver *v) {
   tf_threads_run(v->threads, v->n_templates, list_piece, v);
   for (int i = 0; i < v->n_templates; i++) {
     merge_task(v, &v->tasks[i]);
-    if (v->tasks[i].cut) v->open = tf_x_root_space(&v->floor);
+    if (v->tasks[i].stopped) v->open = tf_x_root_space(&v->floor);
     v->n_subproblems += v->subproblems[i].n;
   }
   v->order = malloc(((size_t)v->n_subproblems + 1) * sizeof *v->order);
@@ -235,7 +234,7 @@ static void batch(solver *v) {
   tf_threads_run(v->threads, n, below_piece, v);
   for (int i = 0; i < n; i++) {
     merge_task(v, &v->tasks[i]);
-    if (v->tasks[i].cut) v->next_pass[v->n_next_pass++] = v->order[v->next + i];
+    if (v->tasks[i].stopped) v->next_pass[v->n_next_pass++] = v->order[v->next + i];
   }
   v->next += n;
   report(v);
@@ -295,12 +294,12 @@ static void run_whole(solver *v, bool bypasses) {
   tf_x_worker *w =
       v->n_templates == 1 && !tf_arch_homes(v->arch, v->wl) ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
-  tf_whole_run k = {.most = boxes_left(v), .bypasses = bypasses};
+  tf_whole_run k = {.max_nodes = boxes_left(v), .bypasses = bypasses};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
   const bool begun = v->outside.tree && tf_whole_has(w->t, v->outside.tree, bypasses);
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
-  t.most_evals = k.most / BOXES_AN_EVAL;
+  t.most_evals = k.max_nodes / BOXES_AN_EVAL;
   if (begun) t.limit = best_of(v);
   const bool covered = tf_whole_search(w, &t, &k);
   v->res->evals += k.nodes / BOXES_AN_EVAL;
@@ -402,8 +401,9 @@ static void clear(solver *v) {
 
 /* Begins with the result of which ties are to be broken. */
 static bool begin_with(solver *v, const tf_solve_result *known) {
-  tf_x_best *best =
-      known->proved ? &v->outside : &v->inside; /* proved for all mappings: it may lie anywhere */
+  tf_x_best *best = known->proved
+                        ? &v->outside
+                        : &v->inside; /* proved for all mappings: it may be outside of the space */
   best->tree = tf_tree_copy(known->tree, v->arch, v->wl, NULL);
   best->figures = known->figures;
   best->value = tf_objective_value(v->o->objective, &known->figures);

@@ -106,7 +106,7 @@ void tf_x_template_free(tf_x_template *t);
 
 /* Spatial trip counts, [axis][dim]. */
 typedef struct {
-  int32_t on[2][TF_X_DIMS];
+  int32_t trips[2][TF_X_DIMS];
 } tf_x_spread;
 
 /* Calls take(ctx, s, t, order) for every choice of a Tile, given the length `len` left of each dim.

@@ -21,7 +21,7 @@ enum { MOVES_PART = 2, MOVES_MOST = 100000 }; /* part of a round for local searc
 enum { ROUNDS = 4, ROUND = 40000 };           /* most rounds; evaluations that each needs */
 enum { NEAR_PART = 2 };  /* part of the evaluations before, if the result is near the bound */
 enum { TRIAL_PART = 8 }; /* part of a single round for local search, which decides how to go on */
-#define WORSE_MOST 1.02  /* a search anew that is worse than this is dropped for the best */
+#define WORSE_MOST 1.02  /* a new search that is worse than this is dropped for the best */
 #define PAYS 1e-3        /* the improvement that local search must give */
 
 /* Whether the branch and bound was stopped before it had tried the whole space. */
@@ -150,10 +150,10 @@ static bool move_after(const tf_solve_opts *o, after_part may, const tf_tree *fr
   return !q.failed;
 }
 
-/* A search for half of the budget, from the best or anew, and local search from its result for the
- * rest. */
-static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_solve_result *r,
-                         tf_diags *d) {
+/* A search for half of the budget, from the best or from scratch, and local search from its result
+ * for the rest. */
+static bool search_round(const tf_solve_opts *o, after_part may, bool from_scratch,
+                         tf_solve_result *r, tf_diags *d) {
   const tf_tree *const start[] = {r->tree};
   const int64_t moves = may.evals / MOVES_PART < MOVES_MOST ? may.evals / MOVES_PART : MOVES_MOST;
   const int64_t most = may.evals - moves;
@@ -163,7 +163,7 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
                        .keep = 1,
                        .goal = r->bound,
                        .starts = start,
-                       .n_starts = !anew};
+                       .n_starts = !from_scratch};
   so.budget.seed = may.seed;
   so.budget.max_evals = most < INT64_MAX ? most : 0;
   so.budget.max_effort = most < INT64_MAX / TF_X_EFFORT_EACH ? TF_X_EFFORT_EACH * most : 0;
@@ -179,15 +179,15 @@ static bool search_round(const tf_solve_opts *o, after_part may, bool anew, tf_s
   may.seconds = o->budget.time_limit > 0 ? may.seconds - g->seconds : 0;
   const bool better = g->n_best && g->best[0].value < r->value * (1 - 1e-12);
   if (better) take_better(r, &g->best[0]);
-  const bool own =
-      anew && !better && g->n_best && (!may.single || g->best[0].value < r->value * WORSE_MOST);
+  const bool own = from_scratch && !better && g->n_best &&
+                   (!may.single || g->best[0].value < r->value * WORSE_MOST);
   const bool ok =
       move_after(o, may, own ? g->best[0].tree : r->tree, own ? g->best[0].value : r->value, r);
   tf_search_free(g);
   return ok || tf_out_of_memory(d);
 }
 
-/* Whether local search from the best improves it so little that a search anew is worth more. */
+/* Whether local search from the best improves it so little that a new search is worth more. */
 static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r) {
   const double before = r->value;
   may.evals /= TRIAL_PART;
@@ -196,9 +196,9 @@ static bool is_stuck(const tf_solve_opts *o, after_part may, tf_solve_result *r)
   return move_after(o, may, r->tree, r->value, r) && r->value > before * (1 - PAYS);
 }
 
-/* Spends the rest of the budget on searches of all mappings, in rounds: from the best, then anew,
- * and so on; a single round, for several ops, takes the more promising of both.  Near the bound a
- * search finds little, so it gets no more than a part of what was spent before. */
+/* Spends the rest of the budget on searches of all mappings, in rounds: from the best, then from
+ * scratch, and so on; a single round, for several ops, takes the more promising of both.  Near the
+ * bound a search finds little, so it gets no more than a part of what was spent before. */
 static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d) {
   const tf_budget *all = &o->budget;
   int64_t left = all->max_evals ? all->max_evals - r->evals : INT64_MAX;
@@ -219,9 +219,9 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
     const int64_t spent = r->evals;
     const bool single = rounds == 1 && !close && r->tree->workload->n_ops > 1;
     may.single = single;
-    const bool anew = single ? is_stuck(o, may, r) : k % 2;
+    const bool from_scratch = single ? is_stuck(o, may, r) : k % 2;
     may.evals -= r->evals - spent;
-    if (!search_round(o, may, anew, r, d)) return false;
+    if (!search_round(o, may, from_scratch, r, d)) return false;
   }
   return true;
 }

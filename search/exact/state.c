@@ -79,12 +79,12 @@ enum { EFFORT_AN_EVAL = 16 };
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
-  if (k->cut) return false;
+  if (k->stopped) return false;
   k->counts.evals++;
-  if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
-  if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
-  if (tf_clock_over(k->clock)) k->cut = true;
-  return !k->cut;
+  if (k->most_evals && k->counts.evals >= k->most_evals) k->stopped = true;
+  if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->stopped;
+  if (tf_clock_over(k->clock)) k->stopped = true;
+  return !k->stopped;
 }
 
 void tf_x_charge(tf_x_worker *w) {

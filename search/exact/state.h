@@ -1,4 +1,4 @@
-/* What the parts of a worker share. */
+/* Shared by the parts of a worker. */
 #ifndef SEARCH_EXACT_STATE_H
 #define SEARCH_EXACT_STATE_H
 #include "model/cost/open.h"

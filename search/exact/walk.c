@@ -47,7 +47,7 @@ static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state 
       now->trips[w->t->rest[x->op][i]] = base->left[w->t->facts->dim_from[x->op] + i];
   for (int i = 0; i < x->n_dims; i++) {
     int slot = x->slot[i] - w->t->facts->dim_from[x->op];
-    int32_t inside = base->left[x->slot[i]] / (s->on[0][i] * s->on[1][i]);
+    int32_t inside = base->left[x->slot[i]] / (s->trips[0][i] * s->trips[1][i]);
     if (w->t->rest[x->op][slot] >= 0)
       now->trips[w->t->rest[x->op][slot]] = x->last ? inside : inside / t[i];
   }
@@ -228,7 +228,7 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   tf_x_choices(&w->t->tiles[stage], c.len, &v);
   tf_x_state_free(&c.now);
   if (out->n) qsort(out->list, (size_t)out->n, sizeof *out->list, by_bound);
-  return !w->task->failed && !w->task->cut;
+  return !w->task->failed && !w->task->stopped;
 }
 
 /* Energy without leakage, which follows from the time of the whole.  by: the share of the leakage
@@ -289,7 +289,7 @@ static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behin
   tf_x_choices(&t->tiles[stage], c.len, &v);
   tf_x_state_free(&c.now);
   if (out->n) qsort(out->list, (size_t)out->n, sizeof *out->list, by_bound);
-  return out->n && !w->task->cut && !w->task->failed;
+  return out->n && !w->task->stopped && !w->task->failed;
 }
 
 static void free_list(tf_x_list *c) {
@@ -400,7 +400,7 @@ static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double 
   c.out = out;
   double limit = w->task->limit;
   int64_t n = own_choices(&c, own);
-  for (int64_t i = 0; i < n && !w->task->failed && !w->task->cut; i++) {
+  for (int64_t i = 0; i < n && !w->task->failed && !w->task->stopped; i++) {
     enter(w, stage, base, own->list[i].trips, &c.now);
     if (!evaluate_choice(&c)) break;
     if (w->task->limit < limit) n = own_choices(&c, own);
@@ -409,7 +409,7 @@ static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double 
   w->task->counts.by_bound += own->n - n;
   tf_x_state_free(&c.now);
   if (out->n) qsort(out->list, (size_t)out->n, sizeof *out->list, by_bound);
-  return !w->task->failed && !w->task->cut;
+  return !w->task->failed && !w->task->stopped;
 }
 
 static bool list_stage(tf_x_worker *w, int stage, const tf_x_state *base, double parent,
@@ -425,7 +425,7 @@ static void walk_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
   tf_x_list list = {0};
   tf_x_state next = {0};
   if (list_stage(w, stage, base, parent, &list) && tf_x_state_new(w, &next))
-    for (int64_t i = 0; i < list.n && !w->task->cut && !w->task->failed; i++) {
+    for (int64_t i = 0; i < list.n && !w->task->stopped && !w->task->failed; i++) {
       if (!tf_x_below_limit(w, list.list[i].bound)) {
         w->task->counts.by_bound += list.n - i;
         break;
@@ -446,7 +446,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
   if (list_all_own(w, base, own) && may_be_below_limit(w, base, &parent))
     walk_choices(w, stage, base, parent);
   else
-    w->task->counts.by_bound += !w->task->cut && !w->task->failed;
+    w->task->counts.by_bound += !w->task->stopped && !w->task->failed;
   w->own = NULL;
   free_own(own);
 }

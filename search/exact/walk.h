@@ -51,7 +51,7 @@ typedef struct {
 /* A tie condition: only mappings with at most `most` of `goal` are considered. */
 typedef struct {
   tf_objective goal;
-  double most;
+  double limit;
 } tf_x_side_condition;
 
 typedef struct {
@@ -64,8 +64,8 @@ typedef struct {
   /* results */
   tf_x_counts counts;
   tf_x_best best;
-  bool cut, failed; /* cut: stopped before the subtree was searched */
-  bool unknown;     /* some mappings could not be counted: nothing is proved about them */
+  bool stopped, failed; /* stopped: before the subtree was searched */
+  bool unknown;         /* some mappings could not be counted: nothing is proved about them */
 } tf_x_task;
 
 typedef struct tf_x_worker tf_x_worker;

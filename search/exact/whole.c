@@ -207,17 +207,17 @@ static bool add_root(searching *s) {
 
 static void go_on(searching *s) {
   tf_whole_run *run = s->run;
-  while (s->n_heap && !s->task->failed && !s->task->cut &&
+  while (s->n_heap && !s->task->failed && !s->task->stopped &&
          tf_x_below_limit(s->w, s->heap[0].bound)) {
     const int64_t looked = run->nodes / LOOK_EVERY;
     run->open = s->heap[0].bound;
-    if (run->nodes >= run->most) return;
+    if (run->nodes >= run->max_nodes) return;
     const node k = pop(s);
     if (!split(s, &k)) s->task->failed = true;
     s->spare[s->n_spare++] = k.at;
-    if (run->nodes / LOOK_EVERY > looked && tf_clock_over(s->task->clock)) s->task->cut = true;
+    if (run->nodes / LOOK_EVERY > looked && tf_clock_over(s->task->clock)) s->task->stopped = true;
   }
-  run->done = !s->task->failed && !s->task->cut && !s->task->unknown;
+  run->done = !s->task->failed && !s->task->stopped && !s->task->unknown;
 }
 
 bool tf_whole_search(tf_x_worker *w, tf_x_task *task, tf_whole_run *run) {

@@ -133,7 +133,8 @@ tf_tree *tf_whole_tree(const tf_whole_space *s, const tf_whole_part *p);
 
 typedef struct {
   bool bypasses; /* else no memory is bypassed */
-  int64_t most;  /* nodes: boxes bounded, and mappings evaluated, which count WHOLE_A_LEAF each */
+  int64_t
+      max_nodes; /* nodes: boxes bounded, and mappings evaluated, which count WHOLE_A_LEAF each */
   int64_t nodes; /* result: how many it took */
   bool done;     /* result: everything with a bound below the limit was searched */
   double open;   /* result: lower bound of all mappings that were not evaluated */

@@ -338,7 +338,7 @@ static void write_tile(const tf_whole_space *k, const tf_whole_part *b, int l, i
   for (int d = 0; d < k->op.n_dims; d++) {
     steps[d] = tf_whole_steps(k, &b->b, l, d).lo;
     for (int a = 0; a < 2; a++)
-      spread.on[a][d] = b->b.spread[l][a][d].lo;
+      spread.trips[a][d] = b->b.spread[l][a][d].lo;
   }
   const int *order = k->order[b->order[l] < 0 ? 0 : b->order[l]];
   for (int g = 0; g < k->n_groups && !last; g++)

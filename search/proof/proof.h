@@ -14,7 +14,7 @@ void tf_p_say(tf_p_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
 
 /* The objective, the machine as far as the op's unit, and the op. */
 void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *out);
-/* Tensors stand as in the op: the output, then what is read. */
+/* Tensors in the op's order: the output, then what is read. */
 const tf_tensor *tf_p_tensor(const tf_whole_space *s, int z);
 /* A mapping of the op, a line for each Tile. */
 void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out);

@@ -28,7 +28,7 @@ enum {
   EFFORT_LEFT = 256,
   KEEP = 8,
   IDLE_MOST = 400,  /* batches in a row without an evaluation, after which the space is exhausted */
-  IDLE_GIVEN = 32,  /* the same where the shape is given: only trip counts are drawn anew */
+  IDLE_GIVEN = 32,  /* the same where the shape is given: only trip counts are drawn again */
   IDLE_EFFORT = 4,  /* effort of a task without an evaluation: the shape is built, nothing fits */
   IDLE_RANDOM = 64, /* idle batches after which every other row is random, see ask_random */
   /* steps of an exact walk where closed forms cannot count: the given tree retains, or neighbours
@@ -198,7 +198,7 @@ static void run_piece(void *ctx, int i, int worker) {
 static void archive(driver *v, tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
-    if (!b->there) continue;
+    if (!b->found) continue;
     tf_found f = {
         .text = tf_tree_text(b->tree), .tree = b->tree, .value = b->value, .figures = b->figures};
     bool ok = f.text && tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
@@ -231,9 +231,9 @@ static void archive_variant(driver *v, const tf_task *t, const tf_variant *x) {
  * building one takes much longer than evaluating it. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants && t->variants[i].value <= variants_within(v); i++) {
-    bool anew;
-    v->failed |= !tf_memory_try(&v->memory, t, &t->variants[i], &anew);
-    if (anew) archive_variant(v, t, &t->variants[i]);
+    bool is_new;
+    v->failed |= !tf_memory_try(&v->memory, t, &t->variants[i], &is_new);
+    if (is_new) archive_variant(v, t, &t->variants[i]);
   }
 }
 
@@ -247,7 +247,7 @@ static void take_task(driver *v, tf_task *t) {
     archive(v, t);
     archive_variants(v, t);
     v->failed |= !tf_memory_learn(&v->memory, t);
-    if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
+    if (v->file && !t->logged && !t->stopped) tf_log_write_task(v->file, t);
   }
   if (t->untold || t->start) return;
   v->strategy->outer->tell(v->outer, &(tf_feedback){t->genes, t->reads.order, t->shape, t->cost});

@@ -25,12 +25,12 @@ static void write_head(FILE *f, const tf_log_head *h) {
 void tf_log_write_task(FILE *f, const tf_task *t) {
   int n = 0;
   for (int by = 0; by < TF_N_BY; by++)
-    n += t->best[by].there;
+    n += t->best[by].found;
   fprintf(f, "task %" PRId64 " %016" PRIx64 " %" PRId64 " %d %a %d\n", t->no, t->shape, t->evals,
           t->exhausted, t->cost, n);
   for (int by = 0; by < TF_N_BY; by++) {
     const tf_task_best *b = &t->best[by];
-    if (!b->there) continue;
+    if (!b->found) continue;
     fprintf(f, "best %d %a %a %a %a %a %a", by, b->value, b->figures.cycles, b->figures.energy_pj,
             b->figures.edp, b->figures.traffic_words, b->figures.held_words);
     for (int i = 0; i < t->n_loops; i++)

@@ -63,7 +63,7 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   bool better = t->cost <= k->cost;
   if (better) k->cost = t->cost;
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
-  if (!b->there) return true;
+  if (!b->found) return true;
   if (better && !keep_trips(k, t)) return false;
   const bool less =
       b->value < m->best || (b->value == m->best && b->figures.energy_pj < m->best_energy);

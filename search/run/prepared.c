@@ -18,13 +18,13 @@ tf_prepared *tf_prepared_take(tf_prepared_list *l, uint64_t shape) {
   const size_t k = (size_t)(shape % TF_PREPARED);
   tf_prepared *p = NULL;
   for (int i = 0; i < TF_PREPARED_ALIKE && l->shape[k] == shape && !p; i++)
-    p = atomic_exchange(&l->at[k][i], NULL);
+    p = atomic_exchange(&l->copies[k][i], NULL);
   return p;
 }
 
 static void clear(tf_prepared_list *l, size_t k) {
   for (int i = 0; i < TF_PREPARED_ALIKE; i++)
-    tf_prepared_free(atomic_exchange(&l->at[k][i], NULL));
+    tf_prepared_free(atomic_exchange(&l->copies[k][i], NULL));
 }
 
 void tf_prepared_keep(tf_prepared_list *l, tf_prepared *p) {
@@ -33,8 +33,8 @@ void tf_prepared_keep(tf_prepared_list *l, tf_prepared *p) {
   if (l->shape[k] != p->shape) clear(l, k);
   l->shape[k] = p->shape;
   for (int i = 0; i < TF_PREPARED_ALIKE && p->uses < MOST_USES; i++)
-    if (!atomic_load(&l->at[k][i])) {
-      atomic_store(&l->at[k][i], p);
+    if (!atomic_load(&l->copies[k][i])) {
+      atomic_store(&l->copies[k][i], p);
       return;
     }
   tf_prepared_free(p);

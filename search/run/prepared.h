@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
   uint64_t shape[TF_PREPARED]; /* of each entry; changes only between batches of tasks */
-  _Atomic(tf_prepared *) at[TF_PREPARED][TF_PREPARED_ALIKE];
+  _Atomic(tf_prepared *) copies[TF_PREPARED][TF_PREPARED_ALIKE];
 } tf_prepared_list;
 
 /* Takes a prepared copy of the shape, from any thread; NULL: there is none. */

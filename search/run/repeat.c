@@ -28,9 +28,9 @@ tf_outcome *tf_repeats_find(tf_repeats *r, const int64_t *trips) {
   for (size_t l = 0; l < n; l++)
     mix = (mix ^ (uint64_t)trips[l]) * UINT64_C(0x9e3779b97f4a7c15);
   const size_t place = (size_t)(mix >> 32) & (size_t)(r->n - 1);
-  if (r->at[place].there && memcmp(&r->trips[place * n], trips, n * sizeof *trips) == 0)
+  if (r->at[place].filled && memcmp(&r->trips[place * n], trips, n * sizeof *trips) == 0)
     return &r->at[place];
-  r->at[place].there = false;
+  r->at[place].filled = false;
   memcpy(&r->trips[place * n], trips, n * sizeof *trips);
   return &r->at[place];
 }

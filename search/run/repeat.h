@@ -6,7 +6,7 @@
 #include "base/arena.h"
 
 typedef struct {
-  bool there;   /* the entry is filled in */
+  bool filled;  /* the entry is filled in */
   bool refused; /* by the rules of trees, although the model counts it */
   double cost;
   int64_t effort, spent; /* charged for the evaluation */

@@ -1,4 +1,4 @@
-/* What a search returns is its caller's to free. */
+/* Frees what a search returns, which its caller owns. */
 #include <stdlib.h>
 
 #include "search/common/archive.h"

@@ -11,8 +11,7 @@ typedef struct {
   tf_tree *opened;   /* the same, owned; NULL: the start itself is open */
   tf_shapes *shapes; /* NULL: the tree cannot be opened, and is evaluated only as it is */
   int n_loops;
-  int64_t
-      *trips; /* [n_loops] of the open tree, the start's counts; NULL: the start itself is open */
+  int64_t *trips; /* [n_loops] of the open tree, the start's counts; NULL: the start is open */
 } tf_start;
 
 /* Borrows the tree.  False if memory ran out; clear it either way. */

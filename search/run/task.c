@@ -53,14 +53,13 @@ typedef struct {
                        see count_unknown */
   double unknown_all; /* its value with all points; INFINITY: none */
   const tf_known *known;
-  tf_prepared *own; /* prepared copy of the shape that was kept; NULL: none was */
-  double guide;     /* guiding cost of the best by the objective, to break ties */
-  tf_tree *leader;  /* the incumbent as a tree; NULL: there is none, or its steps were counted
-                       otherwise since */
-  int refused;      /* incumbents that a rule refused */
-  tf_repeats
-      *repeats; /* NULL: results change with each evaluation, or every evaluation is wanted */
-  int64_t look; /* evaluations at which to look at the clock next */
+  tf_prepared *own;     /* prepared copy of the shape that was kept; NULL: none was */
+  double guide;         /* guiding cost of the best by the objective, to break ties */
+  tf_tree *leader;      /* the incumbent as a tree; NULL: there is none, or its steps were counted
+                           otherwise since */
+  int refused;          /* incumbents that a rule refused */
+  tf_repeats *repeats;  /* NULL: results change with each evaluation, or all are wanted */
+  int64_t look;         /* evaluations at which to look at the clock next */
   int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
   int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is
@@ -82,7 +81,7 @@ static double misfit_cost(const tf_result *r) {
 /* ---- the incumbent ------------------------------------------------------------------------ */
 static void keep_best(work *w, int by, double value, const tf_figures *f, const int64_t *trips) {
   tf_task_best *b = &w->t->best[by];
-  b->there = true;
+  b->found = true;
   b->value = value;
   b->figures = *f;
   memcpy(b->trips, trips, (size_t)w->t->n_loops * sizeof *b->trips);
@@ -101,7 +100,7 @@ static tf_tree *complete(const work *w, const int64_t *trips) {
 static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
-  int order = best[0].there ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
+  int order = best[0].found ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
   bool leads = order < 0 || (order == 0 && guide < w->guide);
   tf_tree *tree = leads ? complete(w, trips) : NULL;
   if (leads && !tree) {
@@ -115,7 +114,7 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
     w->guide = guide;
   }
   for (int i = 1; i < TF_N_BY; i++)
-    if (!best[i].there || by[i] < best[i].value) keep_best(w, i, by[i], f, trips);
+    if (!best[i].found || by[i] < best[i].value) keep_best(w, i, by[i], f, trips);
   tf_variants_offer(w->t, cost, f, trips);
   return true;
 }
@@ -148,14 +147,14 @@ static bool may_lead(const work *w, const tf_figures *f) {
   if (by[0] <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, by[0]))
     return true;
   for (int i = 0; i < TF_N_BY; i++)
-    if (!t->best[i].there || by[i] < t->best[i].value) return true;
+    if (!t->best[i].found || by[i] < t->best[i].value) return true;
   return false;
 }
 
 /* Remembers a mapping that took too long to count, if it may be best of all. */
 static void remember_unknown(work *w, double all, const int64_t *trips) {
   const double best =
-      w->t->best[TF_BY_OBJECTIVE].there ? w->t->best[TF_BY_OBJECTIVE].value : INFINITY;
+      w->t->best[TF_BY_OBJECTIVE].found ? w->t->best[TF_BY_OBJECTIVE].value : INFINITY;
   const double least = w->t->memory->n_hints ? w->t->memory->best : INFINITY;
   if (all >= w->unknown_all || all * w->ratio >= best || all * w->ratio >= least) return;
   w->unknown_all = all;
@@ -186,7 +185,7 @@ static double count_mask(work *w, const int64_t *trips, double all, tf_figures *
   }
   *f = tf_figures_of(w->tree->arch, w->tree->workload, &own);
   const double value = tf_objective_value(w->t->opts->objective, f);
-  if (!w->t->best[TF_BY_OBJECTIVE].there || value < w->t->best[TF_BY_OBJECTIVE].value) {
+  if (!w->t->best[TF_BY_OBJECTIVE].found || value < w->t->best[TF_BY_OBJECTIVE].value) {
     w->best_all = all;
     w->ratio = all > 0 ? value / all : 1;
   }
@@ -264,14 +263,14 @@ typedef struct {
  * walked. */
 static tf_outcome outcome_at(work *w, row at) {
   const int refused = w->refused;
-  tf_outcome o = {.there = true, .spent = 1};
+  tf_outcome o = {.filled = true, .spent = 1};
   if (at.glance && at.glance->brief.feasible) {
     o.cost = judge(w, at.trips, figures_of(w, &at.glance->brief), at.glance->nodes);
     o.effort = at.glance->effort;
   } else {
     o.cost = evaluate(w, at.trips);
     charge_walk(w, w->model);
-    o.there = !tf_model_walked(w->model);
+    o.filled = !tf_model_walked(w->model);
     o.effort = tf_model_effort(w->model);
     o.spent = tf_model_quick(w->model) || !w->t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   }
@@ -282,7 +281,7 @@ static tf_outcome outcome_at(work *w, row at) {
 /* The same, from the cache where they were evaluated before. */
 static tf_outcome cached_outcome(work *w, row at) {
   tf_outcome *o = tf_repeats_find(w->repeats, at.trips);
-  if (o->there)
+  if (o->filled)
     w->refused += o->refused;
   else
     *o = outcome_at(w, at);
@@ -352,8 +351,8 @@ static bool may_go_on(void *ctx) {
   const bool due = t->evals + w->n_rows >= w->look;
   const bool ask = due || tf_clock_asked(t->clock);
   if (due) w->look = t->evals + w->n_rows + LOOK_EVERY;
-  t->cut = ask && tf_clock_over(t->clock);
-  return !t->cut;
+  t->stopped = ask && tf_clock_over(t->clock);
+  return !t->stopped;
 }
 
 /* Rows that a strategy is asked for before it is told their costs, in order. */
@@ -416,16 +415,16 @@ static bool explore(work *w, const tf_strategy_ops *in, void *state) {
   const bool learns = in->batches && !in->ignores_feedback;
   bool all =
       learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);
-  if (!w->t->cut) evaluate_rows(w);
-  return all && !w->t->cut && may_evaluate(w);
+  if (!w->t->stopped) evaluate_rows(w);
+  return all && !w->t->stopped && may_evaluate(w);
 }
 
 /* Counts the mapping that took too long, by a walk, once per task. */
 static void count_unknown(work *w) {
   tf_result r;
   if (isinf(w->unknown_all)) return;
-  w->t->cut = w->t->cut || tf_clock_over(w->t->clock);
-  if (w->t->cut) return;
+  w->t->stopped = w->t->stopped || tf_clock_over(w->t->clock);
+  if (w->t->stopped) return;
   tf_model_walk_limit(w->masked, UNKNOWN_STEPS);
   tf_model_sum_limit(w->masked,
                      UNKNOWN_STEPS); /* no more than TF_COUNT_LONG, which counts the best again */
@@ -471,7 +470,7 @@ static void from_log(work *w) {
   t->cost = l->cost;
   for (int by = 0; by < TF_N_BY; by++) {
     if (!l->best[by].there || l->best[by].n_trips != t->n_loops) continue;
-    t->best[by].there = true;
+    t->best[by].found = true;
     t->best[by].value = l->best[by].value;
     t->best[by].figures = l->best[by].figures;
     memcpy(t->best[by].trips, l->best[by].trips, (size_t)t->n_loops * sizeof(int64_t));
@@ -510,10 +509,10 @@ static bool trim(work *w, int by) {
  * task is the same mapping, or an earlier one is as good in every figure. */
 static bool is_known(const tf_task *t, int by) {
   const tf_task_best *b = &t->best[by];
-  bool known = by != TF_BY_OBJECTIVE && b->there &&
+  bool known = by != TF_BY_OBJECTIVE && b->found &&
                tf_front_has(t->sofar->pareto, t->sofar->n_pareto, &b->figures);
-  for (int k = 0; k < by && b->there && !known; k++)
-    known = t->best[k].there &&
+  for (int k = 0; k < by && b->found && !known; k++)
+    known = t->best[k].found &&
             memcmp(t->best[k].trips, b->trips, (size_t)t->n_loops * sizeof *b->trips) == 0;
   return known;
 }
@@ -525,17 +524,17 @@ static void finish(work *w) {
     known[by] = is_known(t, by);
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
-    b->there = b->there && !known[by];
-    const bool trimmed = b->there && w->model && trim(w, by);
-    if (b->there && by == TF_BY_OBJECTIVE && !trimmed) b->tree = w->leader, w->leader = NULL;
-    if (b->there && !b->tree) b->tree = complete(w, b->trips);
-    b->there = b->tree != NULL;
+    b->found = b->found && !known[by];
+    const bool trimmed = b->found && w->model && trim(w, by);
+    if (b->found && by == TF_BY_OBJECTIVE && !trimmed) b->tree = w->leader, w->leader = NULL;
+    if (b->found && !b->tree) b->tree = complete(w, b->trips);
+    b->found = b->tree != NULL;
   }
   if (t->n_variants) {
     t->open = w->tree;
     w->tree = NULL;
   }
-  if (!t->best[0].there) return;
+  if (!t->best[0].found) return;
   t->hints = malloc(((size_t)w->trips->space.n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
   for (int i = 0; t->hints && i < w->trips->space.n; i++)
@@ -689,7 +688,7 @@ void tf_task_clear(tf_task *t) {
   t->hints = NULL;
   t->n_hints = 0;
   t->evals = t->effort = 0;
-  t->exhausted = t->cut = t->failed = t->start = false;
+  t->exhausted = t->stopped = t->failed = t->start = false;
   t->begin = NULL;
   t->logged = NULL;
 }

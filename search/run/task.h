@@ -19,7 +19,7 @@ enum { TF_GROWTH = 6, TF_GROWTH_FEW = 3, TF_GROWTH_GIVEN = 12, TF_MASKED_VISITS 
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
 
 typedef struct {
-  bool there;
+  bool found;
   double value;
   tf_figures figures;
   int64_t *trips; /* [n_loops] */
@@ -104,8 +104,8 @@ typedef struct {
   double variants_within; /* variants with a greater objective value are not kept */
   /* results */
   tf_reads reads;
-  bool legal, exhausted, cut; /* cut: stopped by the budget, before its quota */
-  bool even;                  /* only trip counts that divide were offered */
+  bool legal, exhausted, stopped; /* stopped: by the budget, before its quota */
+  bool even;                      /* only trip counts that divide were offered */
   uint64_t shape;
   int64_t evals, effort;
   double cost; /* what the strategy is told: the guiding cost, see guide_of */

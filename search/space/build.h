@@ -38,14 +38,14 @@ int tf_space_unit(const tf_facts *f, int o);
 /* Instances that the counts above decision d on its mesh take together; unknown counts as one. */
 static inline int64_t tf_space_used(const tf_decision *d, const int32_t *row) {
   int64_t used = 1;
-  for (int k = 0; k < d->n_before; k++)
-    used *= row[d->before[k]] > 0 ? row[d->before[k]] : 1;
+  for (int k = 0; k < d->n_same_mesh; k++)
+    used *= row[d->same_mesh[k]] > 0 ? row[d->same_mesh[k]] : 1;
   return used;
 }
-/* beside.c: the instances along the axis of decision d that its branch should take, if other
+/* mesh_share.c: the instances along the axis of decision d that its branch should take, if other
  * branches run at once on the same mesh. */
 int32_t tf_space_share(const tf_facts *f, const tf_decision *d);
-/* beside.c: reduces counts that exceed a mesh, where branches run at once. */
+/* mesh_share.c: reduces counts that exceed a mesh, where branches run at once. */
 void tf_trips_make_room(const tf_trips *t, int32_t *row);
 
 /* Fills the `infer` of decision i with the lengths that are inferred on entering scope s. */

@@ -84,8 +84,8 @@ bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, t
       const tf_column *c = &s->columns[o];
       const tf_tensor *z = &wl->tensors[wl->ops[o].out];
       if (z->n_consumers == 0) continue;
-      int to = z->consumers[genes[c->to] % z->n_consumers];
-      if (reads) tf_reads_note(reads, c->to);
+      int to = z->consumers[genes[c->reader] % z->n_consumers];
+      if (reads) tf_reads_note(reads, c->reader);
       if (reads) tf_reads_note(reads, c->level);
       int top = least(c->unit_level, s->columns[to].unit_level);
       if (least(genes[c->level], top + 1) > l) join_groups(g, wl->n_ops, o, to);

@@ -16,7 +16,7 @@ enum {
 
 /* First genes of an op's column. */
 typedef struct {
-  int to;     /* the reader into which it is fused */
+  int reader; /* the reader into which it is fused */
   int level;  /* 0: not fused; 1 + memory: fused in that memory */
   int kind;   /* [1 + memory] scope of the group that ends with the op */
   int keep;   /* keep: the output stays one memory further in */

@@ -40,8 +40,7 @@ struct tf_probe {
   tf_ival *begin; /* [slot] full ranges */
   tf_ival *now;   /* [slot] */
   bool *mixed;    /* [slot] as in tf_shift */
-  int64_t
-      *by; /* [slot][depth] number of elements by which a loop moves it; 0: none, or not traced */
+  int64_t *shift; /* [slot][depth] elements by which a loop moves it; 0: none, or not traced */
   int64_t *other; /* [depth] */
   double moves;   /* times products of counts: an upper bound of every shift */
 };
@@ -195,7 +194,7 @@ tf_probe *tf_probe_new(tf_space_build *b) {
   p->begin = tf_space_array(b, (size_t)p->n_slots, sizeof *p->begin);
   p->now = tf_space_array(b, (size_t)p->n_slots, sizeof *p->now);
   p->mixed = tf_space_array(b, (size_t)p->n_slots, sizeof *p->mixed);
-  p->by = tf_space_array(b, (size_t)p->n_slots * (size_t)most, sizeof *p->by);
+  p->shift = tf_space_array(b, (size_t)p->n_slots * (size_t)most, sizeof *p->shift);
   p->other = tf_space_array(b, (size_t)most, sizeof *p->other);
   for (int o = 0; o < f->wl->n_ops && !b->bad; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
@@ -217,7 +216,7 @@ static void split(tf_probe *p, const step *s, const int64_t *trips) {
   int64_t steps = inner;
   for (int k = s->n - 1; k >= 0; k--) {
     const int64_t trip = trips[s->loops[k].loop];
-    if (s->traced) p->by[s->slot * p->depth + s->loops[k].at] = trip > 1 ? steps : 0;
+    if (s->traced) p->shift[s->slot * p->depth + s->loops[k].at] = trip > 1 ? steps : 0;
     steps *= trip;
   }
   if (steps != inner && p->now[s->slot].len > inner) p->now[s->slot].len = inner;
@@ -227,8 +226,8 @@ static void copy_slot(tf_probe *p, const step *s) {
   p->now[s->slot] = p->now[s->from];
   p->mixed[s->slot] = p->mixed[s->from];
   if (s->traced)
-    memcpy(&p->by[s->slot * p->depth], &p->by[s->from * p->depth],
-           (size_t)s->depth * sizeof *p->by);
+    memcpy(&p->shift[s->slot * p->depth], &p->shift[s->from * p->depth],
+           (size_t)s->depth * sizeof *p->shift);
 }
 
 /* How far each loop moves the read. */
@@ -236,7 +235,7 @@ static void shift_of(const tf_probe *p, const index_read *r, int depth, int64_t 
   for (int at = 0; at < depth; at++)
     by[at] = 0;
   for (int j = 0; j < r->x->n_terms; j++) {
-    const int64_t coef = r->x->terms[j].coef, *own = &p->by[r->slots[j] * p->depth];
+    const int64_t coef = r->x->terms[j].coef, *own = &p->shift[r->slots[j] * p->depth];
     for (int at = 0; at < depth; at++)
       by[at] += coef * own[at];
   }
@@ -244,7 +243,7 @@ static void shift_of(const tf_probe *p, const index_read *r, int depth, int64_t 
 
 static void hull(tf_probe *p, const step *s) {
   tf_ival v = {0, 0};
-  int64_t *by = &p->by[s->slot * p->depth];
+  int64_t *by = &p->shift[s->slot * p->depth];
   bool mixed = false;
   for (int k = 0; k < s->n; k++) {
     const index_read *r = &s->reads[k];

@@ -34,7 +34,7 @@ static void add_op_genes(tf_shapes *s, int o) {
   tf_column *c = &s->columns[o];
   const tf_op *op = &s->wl->ops[o];
   int readers = s->wl->tensors[op->out].n_consumers, levels = s->arch->n_memories;
-  c->to = gene(s, readers ? readers : 1, false);
+  c->reader = gene(s, readers ? readers : 1, false);
   c->level = gene(s, readers ? c->unit_level + 2 : 1, false);
   c->kind = s->n;
   for (int l = -1; l < levels; l++)

@@ -51,8 +51,8 @@ static void fill_before(tf_space_build *b, int i) {
   for (int up = b->node[i]; up >= 0 && !b->bad; up = nodes[up].parent)
     for (int j = b->after_node[up];
          j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
-      if (b->t->decision[j].axis == d->axis) list[d->n_before++] = j;
-  d->before = list;
+      if (b->t->decision[j].axis == d->axis) list[d->n_same_mesh++] = j;
+  d->same_mesh = list;
 }
 
 /* A key that identifies corresponding loops in other trees: level, axis, dim, whether a scope is

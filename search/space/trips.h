@@ -68,10 +68,10 @@ typedef struct {
   const int32_t *fixed_after; /* [n_slots] product of the fixed loops after it */
   const int32_t *room_after;  /* [n_slots] upper bound on the product of the open loops after it */
   int32_t mesh;               /* spatial: instances along the axis */
-  int32_t share; /* of these, its branch's part, if branches run at once (beside.c); else mesh */
+  int32_t share; /* of these, its branch's part if branches run at once (mesh_share.c); else mesh */
   int node;      /* its Tile */
-  int n_before;  /* decisions above it that share this mesh */
-  const int *before;
+  int n_same_mesh; /* decisions above it that share this mesh */
+  const int *same_mesh;
   int n_infer; /* lengths to be inferred before this decision */
   const tf_sinfer *infer;
   int n_fits;
@@ -98,7 +98,7 @@ typedef struct tf_trips {
   int64_t *trips;   /* [n_loops] for tf_model_eval */
   int32_t *scratch; /* [entries of the largest check] */
   int ready;        /* decisions whose inferences are done */
-  bool dead_end; /* some length that no loop divides is longer than 1: no candidate has this prefix
+  bool dead_end; /* some length that no loop divides is longer than 1: this prefix has no candidate
                   */
   struct tf_factors *factors;
   /* for the rule of cover (cover.c) */

@@ -146,7 +146,7 @@ static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t target
 }
 
 /* Rollout from decision i to the end.  The probability of deviating from the best choices known is
- * drawn anew for each. */
+ * drawn for each rollout. */
 static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];

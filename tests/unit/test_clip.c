@@ -170,7 +170,8 @@ static bool partial_clips(const tf_model *m) {
     const tf_uneven_slice *u = &m->uneven->slice[i];
     const uint64_t turning = m->uneven->node[m->plan->slices[i].node].turning;
     for (int g = 0; g < u->self.n; g++)
-      any |= (u->self.of[g].clipped || u->self.of[g].cut) && u->self.of[g].positions & turning;
+      any |= (u->self.group[g].clipped || u->self.group[g].cut) &&
+             u->self.group[g].positions & turning;
   }
   return any;
 }

@@ -111,7 +111,7 @@ static void compare_kept(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) 
     if (!tf_op_below(p->facts, o, n)) continue;
     const tf_ival a = tf_dim_range(&anew, o, d, n, digits),
                   b = tf_dim_range(&kept, o, d, n, digits);
-    t->kept += kept.keep->at[(n * p->wl->n_ops + o) * p->wl->n_dims + d] > 0;
+    t->kept += kept.keep->entry_of[(n * p->wl->n_ops + o) * p->wl->n_dims + d] > 0;
     if (a.lo == b.lo && a.len == b.len) continue;
     if (t->odd++ < 4)
       printf("op %d, dim %d, node %d: kept is %" PRId64 "+%" PRId64 "\n", o, d, n, b.lo, b.len);

@@ -277,9 +277,9 @@ static void test_repeats(void) {
     for (int l = 0; l < LOOPS; l++)
       of = of * LONGEST + (row[l] = tf_rng_below(&rng, LONGEST));
     tf_outcome *o = tf_repeats_find(r, row);
-    again += o->there;
-    wrong += o->there && o->cost != (double)of;
-    *o = (tf_outcome){.there = k % 8 != 0, .cost = (double)of};
+    again += o->filled;
+    wrong += o->filled && o->cost != (double)of;
+    *o = (tf_outcome){.filled = k % 8 != 0, .cost = (double)of};
   }
   CHECK_I64(wrong, 0);
   CHECK(again > 100 && again < 2000);

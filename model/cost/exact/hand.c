@@ -38,7 +38,7 @@ static int64_t ask(asked *q, const tf_ival *box, const tf_ival *had) {
 
 /* The index of the instance's neighbour; -1: it has none.  *round: it is at the other end of a
  * torus. */
-static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_whence from, bool *round) {
+static int64_t neighbour(tf_walker *e, const tf_slice *s, tf_source from, bool *round) {
   const tf_path *path = &e->p->path[s->node];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   const int axis = from >= TF_LESS_Y;
@@ -75,25 +75,25 @@ static void take(tf_walker *e, int i, int64_t index) {
   const tf_slice *s = &e->p->slices[i];
   const tf_held *own = tf_store_at(e->st, i, index);
   tf_handed *here = &e->handed[index];
-  double *came = &e->m->peers->came[tf_peers_place(e->m, s->node, s->level, e->cur) * TF_N_WHENCE];
+  double *came = &e->m->peers->came[tf_peers_place(e->m, s->node, s->level, e->cur) * TF_N_SOURCES];
   const int bits = e->p->wl->tensors[s->tensor].word_bits;
   asked q = {.rank = e->p->wl->tensors[s->tensor].rank};
-  here->load = here->rest = tf_ival_volume(here->box, q.rank);
+  here->load = here->from_above = tf_ival_volume(here->box, q.rank);
   if (own->owner >= 0) here->load -= ask(&q, here->box, own->box);
-  here->rest = here->load;
-  for (int w = 0; w < TF_N_BESIDE && here->rest; w++) {
+  here->from_above = here->load;
+  for (int w = 0; w < TF_N_BESIDE && here->from_above; w++) {
     bool round;
-    const int64_t at = neighbour(e, s, (tf_whence)w, &round);
+    const int64_t at = neighbour(e, s, (tf_source)w, &round);
     if (at < 0) continue;
     const tf_held *held = tf_store_at(e->st, i, at);
     const bool first = (w == TF_LESS_X || w == TF_LESS_Y) && !round;
     int64_t words = held->owner >= 0 ? ask(&q, here->box, held->box) : 0;
     if (first && e->handed[at].needs) words += ask(&q, here->box, e->handed[at].box);
     e->handed[at].sent += words;
-    here->rest -= words;
+    here->from_above -= words;
     came[w] += (double)words * bits;
   }
-  came[TF_FROM_ABOVE] += (double)here->rest * bits;
+  came[TF_FROM_ABOVE] += (double)here->from_above * bits;
 }
 
 void tf_hand_on(tf_walker *e, int i) {

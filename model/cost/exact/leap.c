@@ -121,7 +121,7 @@ struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
                             {m->rescaled_flow, 2 * (size_t)p->wl->n_ops}},
                   .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
   s->reals[4] = s->reals[5] = s->reals[6] = s->reals[7] = (reals){&m->flows->fill, 0};
-  if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_WHENCE};
+  if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_SOURCES};
   if (m->each) {
     const size_t n = (size_t)m->each->n;
     s->reals[4] = (reals){&m->each->flows->fill, 4 * n * (size_t)p->n_slices};
@@ -324,7 +324,7 @@ static void find_masked(shift_query *q, loop *f, int n) {
     const tf_mask *m = &p->skips->mask;
     int64_t by_l = 0, by_q = 0;
     bool any = false;
-    if (!(tf_skip_loops(p, x) >> at & 1) || p->skips->node[x].at != x) continue;
+    if (!(tf_skip_loops(p, x) >> at & 1) || p->skips->node[x].decided_at != x) continue;
     uint64_t inner = at + 1 < TF_MAX_PATH ? tf_skip_loops(p, x) >> (at + 1) << (at + 1) : 0;
     while (inner && q->e->ev->trip[p->path[x].loops[__builtin_ctzll(inner)]] <= 1)
       inner &= inner - 1;
@@ -623,7 +623,7 @@ static void keep_state(tf_walker *e, loop *f, int64_t i) {
   add_met(e);
   memset(f->met, 0xff, (size_t)s->n_pairs * sizeof *f->met);
   f->kept_at = i;
-  f->since = ++e->st->now;
+  f->since = ++e->st->iteration;
   f->mark = noting(e) ? tf_line_log_mark(e->m) : 0;
   e->budget -= (int64_t)(s->words / WORDS_A_STEP);
 }

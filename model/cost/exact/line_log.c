@@ -63,7 +63,7 @@ static bool add(struct tf_line_log *l, const tf_lines_noted *a, const tf_cells *
                             .lacks = c->lacks,
                             .words = l->n_words,
                             .leap = -1};
-  if (!push(l, a->at, ranks)) return false;
+  if (!push(l, a->coords, ranks)) return false;
   if (c->n_points) return push(l, c->points, (int64_t)c->n_points * ranks);
   return push(l, c->len, ranks) && push(l, c->gap_lo, ranks) && push(l, c->gap_len, ranks);
 }

@@ -19,7 +19,7 @@ typedef struct {
   tf_lines_what what;
   int i;
   bool fresh, first;
-  int64_t at[TF_PLACE_RANKS];
+  int64_t coords[TF_PLACE_RANKS];
 } tf_lines_noted;
 
 /* Records an access; too many are summed up, and can no longer be repeated. */

@@ -20,12 +20,13 @@ bool tf_lines_new(struct tf_model *m) {
   x->moved = TF_ARRAY(m->arena, tf_move, slices);
   x->cycles = TF_ARRAY(m->arena, tf_move, slices);
   x->below = TF_ARRAY(m->arena, tf_ports, passes);
-  x->aside = TF_ARRAY(m->arena, tf_ports, passes);
+  x->concurrent = TF_ARRAY(m->arena, tf_ports, passes);
   x->room = TF_ARRAY(m->arena, int64_t, (size_t)m->views->n_ranks + 1);
   x->res.counts = TF_ARRAY(m->arena, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
   x->res.cycles = TF_ARRAY(m->arena, double, (size_t)p->arch->n_memories);
   m->lines = x;
-  return x->moved && x->cycles && x->below && x->aside && x->room && x->res.counts && x->res.cycles;
+  return x->moved && x->cycles && x->below && x->concurrent && x->room && x->res.counts &&
+         x->res.cycles;
 }
 
 void tf_lines_free(struct tf_lines *l) {
@@ -63,7 +64,7 @@ void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival
   tf_cells c;
   cells_of(z, box, has, &c);
   for (int r = 0; r < z->rank; r++)
-    a.at[r] = box[r].lo - z->lo[r];
+    a.coords[r] = box[r].lo - z->lo[r];
   tf_line_log_add(m, &a, &c);
 }
 
@@ -78,7 +79,7 @@ void tf_lines_access(struct tf_model *m, int i, size_t server, const tf_ival *po
   tf_line_access *a = &x->step[x->n_step++];
   *a = (tf_line_access){.server = server, .reads = reads};
   for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
-    a->at[r] = point[r].lo - m->plan->wl->tensors[s->tensor].lo[r];
+    a->coords[r] = point[r].lo - m->plan->wl->tensors[s->tensor].lo[r];
 }
 
 static int by_server(const void *a, const void *b) {
@@ -98,14 +99,14 @@ static void note(struct tf_model *m, int i, tf_lines_what what, int64_t from, in
   for (int64_t k = from; k < to && points; k++) {
     if (!all && !x->step[k].reads) continue;
     for (int r = 0; r < ranks; r++) {
-      const int64_t v = rank ? x->step[k].at[r] : 0;
+      const int64_t v = rank ? x->step[k].coords[r] : 0;
       points[c.n_points * ranks + r] = v;
-      a.at[r] = c.n_points && a.at[r] < v ? a.at[r] : v;
+      a.coords[r] = c.n_points && a.coords[r] < v ? a.coords[r] : v;
     }
     c.n_points++;
   }
   for (int k = 0; k < c.n_points * ranks; k++)
-    points[k] -= a.at[k % ranks];
+    points[k] -= a.coords[k % ranks];
   if (c.n_points) tf_line_log_add(m, &a, &c);
   free(points);
 }
@@ -169,15 +170,16 @@ void tf_lines_ports(struct tf_model *m) {
   struct tf_lines *x = m->lines;
   const tf_views *w = m->views;
   memset(x->below, 0, (size_t)w->n_passes * sizeof *x->below);
-  memset(x->aside, 0, (size_t)w->n_passes * sizeof *x->aside);
+  memset(x->concurrent, 0, (size_t)w->n_passes * sizeof *x->concurrent);
   if (m->open) return;
   add_slices(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
-    x->below[i] = sum_of(x->below[i], x->aside[i]);
+    x->below[i] = sum_of(x->below[i], x->concurrent[i]);
     if (k->up < 0) continue;
-    if (k->beside)
-      x->aside[k->up] = busier(&m->plan->arch->memories[k->level], x->aside[k->up], x->below[i]);
+    if (k->own_instances)
+      x->concurrent[k->up] =
+          busier(&m->plan->arch->memories[k->level], x->concurrent[k->up], x->below[i]);
     else
       x->below[k->up] = sum_of(x->below[k->up], x->below[i]);
   }

@@ -32,10 +32,10 @@ static int64_t n_instances(const tf_plan *p, const tf_eval *ev, const tf_kinds *
 
 static bool new_bank(tf_store *s, tf_bank *b, int tensor, int64_t n) {
   *b = (tf_bank){.tensor = tensor, .last = -1, .n = (int)n};
-  b->at = n < 1 << 24 ? TF_ARRAY(s->arena, tf_held, (size_t)n) : NULL;
-  for (int64_t i = 0; b->at && i < n; i++)
-    b->at[i].owner = -1;
-  return b->at != NULL;
+  b->copies = n < 1 << 24 ? TF_ARRAY(s->arena, tf_held, (size_t)n) : NULL;
+  for (int64_t i = 0; b->copies && i < n; i++)
+    b->copies[i].owner = -1;
+  return b->copies != NULL;
 }
 
 static bool add_banks(tf_store *s) {
@@ -57,7 +57,7 @@ static bool add_banks(tf_store *s) {
     s->bank_of[i] = s->n_banks;
     tf_bank *bank = &s->banks[s->n_banks++];
     if (!new_bank(s, bank, a->tensor, most)) return false;
-    bank->beside = p->arch->memories[a->level].peers;
+    bank->neighbours = p->arch->memories[a->level].peers;
   }
   return true;
 }
@@ -120,11 +120,11 @@ void tf_store_free(tf_store *s) {
 }
 
 tf_held *tf_store_at(tf_store *s, int slice, int64_t index) {
-  return &s->banks[s->bank_of[slice]].at[index];
+  return &s->banks[s->bank_of[slice]].copies[index];
 }
 
 tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) {
-  return &s->homes[tensor].at[index];
+  return &s->homes[tensor].copies[index];
 }
 
 void tf_store_clear_rows(tf_store *s) { s->moment++; }
@@ -145,7 +145,7 @@ bool tf_store_new_row(tf_store *s, const int64_t *row, int n) {
 
 static void forget_all(tf_bank *b) {
   for (int i = 0; i < b->n; i++)
-    b->at[i].owner = -1;
+    b->copies[i].owner = -1;
 }
 
 void tf_store_layout(tf_store *s, tf_eval *ev, tf_scratch *w, int i) {
@@ -175,7 +175,7 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
   for (int i = 0; i < s->n_banks; i++)
     for (int k = 0; k < s->banks[i].n && !tf_node_touches(p->facts, child, s->banks[i].tensor);
          k++) {
-      tf_held *held = &s->banks[i].at[k];
+      tf_held *held = &s->banks[i].copies[k];
       if (held->owner >= 0 && tf_plan_above(p, n, p->slices[held->owner].node) &&
           scope_instance(s, n, p->slices[held->owner].node, k) == instance)
         held->owner = -1;
@@ -185,7 +185,7 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
       if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) &&
           !tf_node_touches(p->facts, child, z) &&
           scope_instance(s, n, p->home_scope[z], k) == instance)
-        s->homes[z].at[k].owner = -1;
+        s->homes[z].copies[k].owner = -1;
 }
 
 /* Whether spatial loops between scope n and slice q spread the reduction that computes q. */
@@ -205,10 +205,10 @@ void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child) {
   const tf_plan *p = s->plan;
   for (int i = 0; i < s->n_banks; i++)
     for (int k = 0; k < s->banks[i].n; k++) {
-      int owner = s->banks[i].at[k].owner;
+      int owner = s->banks[i].copies[k].owner;
       if (owner >= 0 && p->slices[owner].makes && tf_plan_above(p, child, p->slices[owner].node) &&
           spreads(p, ev, n, &p->slices[owner]))
-        s->banks[i].at[k].owner = -1;
+        s->banks[i].copies[k].owner = -1;
     }
 }
 
@@ -240,9 +240,9 @@ void tf_store_keep(const tf_store *s, int64_t *kept) {
     const int rank = s->plan->wl->tensors[bank->tensor].rank;
     *kept++ = bank->last;
     for (int k = 0; k < bank->n; k++) {
-      *kept++ = bank->at[k].owner;
+      *kept++ = bank->copies[k].owner;
       for (int r = 0; r < rank; r++)
-        *kept++ = bank->at[k].box[r].lo, *kept++ = bank->at[k].box[r].len;
+        *kept++ = bank->copies[k].box[r].lo, *kept++ = bank->copies[k].box[r].len;
     }
   }
 }
@@ -253,7 +253,7 @@ static bool all_alike(const tf_store *s, int b, int64_t since, tf_store_shift by
   const tf_bank *bank = bank_at(s, b);
   const int64_t *first = NULL;
   for (int k = 0; k < bank->n; k++) {
-    const tf_held *held = &bank->at[k];
+    const tf_held *held = &bank->copies[k];
     if (held->owner < 0) continue;
     const int64_t *shift = held->touched >= since ? shift_of(s, b, held, by) : still;
     if (!first) first = shift;
@@ -266,9 +266,9 @@ bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_st
   for (int b = 0; b < n_banks(s); b++) {
     const tf_bank *bank = bank_at(s, b);
     const int rank = s->plan->wl->tensors[bank->tensor].rank;
-    if (*kept++ != bank->last || (bank->beside && !all_alike(s, b, since, by))) return false;
+    if (*kept++ != bank->last || (bank->neighbours && !all_alike(s, b, since, by))) return false;
     for (int k = 0; k < bank->n; k++, kept += 1 + 2 * rank) {
-      const tf_held *held = &bank->at[k];
+      const tf_held *held = &bank->copies[k];
       if (held->owner != kept[0]) return false;
       if (held->owner < 0) continue;
       const int64_t *shift = held->touched >= since ? shift_of(s, b, held, by) : NULL;
@@ -284,7 +284,7 @@ bool tf_store_moved(const tf_store *s, const int64_t *kept, int64_t since, tf_st
 void tf_store_move(tf_store *s, int64_t since, tf_store_shift by, int64_t times) {
   for (int b = 0; b < n_banks(s); b++)
     for (int k = 0; k < bank_at(s, b)->n; k++) {
-      tf_held *held = &bank_at(s, b)->at[k];
+      tf_held *held = &bank_at(s, b)->copies[k];
       if (held->owner < 0 || held->touched < since) continue;
       const int64_t *shift = shift_of(s, b, held, by);
       for (int r = 0; r < s->plan->wl->tensors[bank_at(s, b)->tensor].rank; r++)

@@ -16,8 +16,8 @@ typedef struct {
 
 typedef struct {
   int tensor, last, n; /* last: the slice entered last; -1: none */
-  bool beside;         /* instances take words that their neighbours hold */
-  tf_held *at;
+  bool neighbours;     /* instances take words that their neighbours hold */
+  tf_held *copies;
 } tf_bank;
 
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
   int64_t *rows;      /* hash table (open addressing) of sharing groups */
   int *stamp, moment;
   int n_slots;
-  int64_t now; /* iterations counted, for comparison by leaps */
+  int64_t iteration; /* iterations counted, for comparison by leaps */
 } tf_store;
 
 /* The kinds of the loops' settings, [n_loops]; NULL: out of memory. */

@@ -181,7 +181,7 @@ static void add_move(tf_move *to, const tf_move *v) {
   to->update += v->update;
 }
 
-/* Whether the spatial loops above node n stand at their first setting. */
+/* Whether the spatial loops above node n are at their first setting. */
 static bool first_of_all(const tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n >= 0 ? n : 0];
   for (uint64_t left = n >= 0 ? tf_path_spatial(e->p, n) : 0; left; left &= left - 1)
@@ -275,7 +275,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   if (e->m->note) e->m->note(e->m, i, &once.all);
   tf_leap_met(e, i, held, box);
   held->owner = i;
-  held->touched = e->st->now;
+  held->touched = e->st->iteration;
   memcpy(held->box, box, sizeof held->box);
   note_size(e, i, box);
 }
@@ -283,7 +283,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
 /* Enters the current instance, if neighbours hand words on: each instance is of its own kind. */
 static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf_flow *busy) {
   const tf_slice *s = &e->p->slices[i];
-  const tf_move one = {.fill = h->load, .drain = h->sent, .read = h->rest};
+  const tf_move one = {.fill = h->load, .drain = h->sent, .read = h->from_above};
   const kind_move once = {one, one, one};
   add_move(v, &one);
   add_flow(e, i, &once, busy);
@@ -294,7 +294,7 @@ static void enter_handed(tf_walker *e, int i, const tf_handed *h, tf_move *v, tf
   if (!h->needs) return;
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
   held->owner = i;
-  held->touched = e->st->now;
+  held->touched = e->st->iteration;
   memcpy(held->box, h->box, sizeof held->box);
   note_size(e, i, h->box);
 }
@@ -434,7 +434,7 @@ static void make_instance(tf_walker *e, int o, int h) {
   tf_retain_box(rank, need, empty, held->owner >= 0 ? held->box : NULL, made);
   if (!empty || held->owner < 0) {
     held->owner = empty ? -1 : o;
-    held->touched = e->st->now;
+    held->touched = e->st->iteration;
     memcpy(held->box, need, sizeof need);
   }
 }

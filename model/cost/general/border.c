@@ -106,7 +106,7 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
   q->rank[q->n] = r;
   q->mask[q->n] = loops;
   q->from[q->n] = t->lo[r];
-  q->drifts[q->n] = false;
+  q->moved_by_runs[q->n] = false;
   q->loose[q->n] = false;
   q->extent[q->n++] = t->extent[r];
 }
@@ -117,7 +117,7 @@ static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops
 static bool spreads(const tf_plan *p, const tf_slice *s) {
   const tf_tensor *t = &p->wl->tensors[s->tensor];
   const tf_index *first = NULL;
-  bool several = false, cut = false, unlike = p->unlike;
+  bool several = false, cut = false, unlike = p->unlike_reads;
   for (int i = 0; i < s->n_touch; i++) {
     const tf_touch *at = &s->touch[i];
     const int lead = p->lead[at->op];
@@ -136,7 +136,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   tf_most *q = m->most;
   q->node = n;
   q->n = 0;
-  q->steady =
+  q->uniform_steps =
       !m->plan->cuts && !m->ev.parts; /* ranges clipped by a border are no longer split equally */
   q->bounded = m->plan->cuts && !m->ev.parts;
   q->skip = 0;
@@ -147,8 +147,8 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
       q->loose[q->n - 1] = drifts || spreads(m->plan, s);
-      q->drifts[q->n - 1] = (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) ||
-                            (late && follows_readers(m->plan, s));
+      q->moved_by_runs[q->n - 1] = (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) ||
+                                   (late && follows_readers(m->plan, s));
     }
   }
 }
@@ -270,7 +270,7 @@ typedef void (*lengths)(struct tf_model *m, const int *which, int n, const int64
 static void ask(tf_most *q, int node, int n, lengths look, const void *what) {
   q->node = node;
   q->n = n;
-  q->steady = q->bounded = false;
+  q->uniform_steps = q->bounded = false;
   q->skip = 0;
   q->look = look;
   q->what = what;
@@ -287,7 +287,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
   const tf_retain *h = home_decider(p, *z);
-  q->bounded = !p->unlike && !m->ev.parts; /* what a run makes is part of what it needs */
+  q->bounded = !p->unlike_reads && !m->ev.parts; /* what a run makes is part of what it needs */
   for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
     const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
     ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
@@ -357,10 +357,10 @@ typedef struct {
   const tf_slice *at; /* restricted to that component */
   int n, loops[TF_MAX_PATH], left;
   int64_t all, most; /* instances that may be in use, and the most that are */
-} breadth;
+} width_search;
 
 /* At the settings that are fixed. */
-static bool widen_by(breadth *b) {
+static bool widen_by(width_search *b) {
   tf_sum sum;
   const bool ok = b->left-- > 0 &&
                   tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
@@ -370,10 +370,10 @@ static bool widen_by(breadth *b) {
 
 /* Evaluates settings away from borders, where most instances are in use; and the first setting
  * without borders, which is an upper bound. */
-static bool widen_inside(breadth *b) {
+static bool widen_inside(width_search *b) {
   int64_t *fixed = b->m->scratch.fixed;
   tf_sum sum;
-  if (!b->n || b->m->plan->unlike || b->m->ev.parts) return true;
+  if (!b->n || b->m->plan->unlike_reads || b->m->ev.parts) return true;
   b->m->ev.noclip = true;
   bool ok = tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
   b->m->ev.noclip = false;
@@ -386,7 +386,7 @@ static bool widen_inside(breadth *b) {
   return ok;
 }
 
-static bool widen(breadth *b, int i) {
+static bool widen(width_search *b, int i) {
   int64_t *fixed = b->m->scratch.fixed;
   if (b->most >= b->all) return true;
   if (i == b->n) return widen_by(b);
@@ -406,7 +406,7 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   int64_t width = 1;
   for (int c = 0; c < m->plan->node_slice[n].n_comp; c++) {
     tf_slice at = m->plan->node_slice[n];
-    breadth b = {.m = m, .at = &at, .left = TF_WIDTH_LOOKS, .all = 1};
+    width_search b = {.m = m, .at = &at, .left = TF_WIDTH_LOOKS, .all = 1};
     at.comp = &at.comp[c];
     at.n_comp = 1;
     for (int k = 0; k < path->n; k++) {

@@ -222,8 +222,8 @@ static uint64_t tied_loops(const tf_plan *p, int n) {
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p) {
-  p->unlike = some_read_unlike(p);
-  const bool cancel = some_move_two_terms(p) || p->unlike;
+  p->unlike_reads = some_read_unlike(p);
+  const bool cancel = some_move_two_terms(p) || p->unlike_reads;
   for (int i = 0; i < p->n_slices; i++)
     if (!fill(a, p, &p->slices[i], cancel)) return false;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -234,7 +234,7 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p) {
   for (int i = 0; p->node_slice && i < p->tree->n_nodes; i++) {
     p->node_slice[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
     if (!fill(a, p, &p->node_slice[i], cancel)) return false;
-    if (p->cuts || p->unlike) p->node_slice[i].tied = tied_loops(&bare, i);
+    if (p->cuts || p->unlike_reads) p->node_slice[i].tied = tied_loops(&bare, i);
   }
   return p->node_slice != NULL;
 }

@@ -34,7 +34,9 @@ bool tf_general_ready(struct tf_model *m) {
 }
 
 /* Whether closed sums have counted slice i. */
-static bool told(const struct tf_model *m, int i) { return m->partly && m->told[i]; }
+static bool is_counted(const struct tf_model *m, int i) {
+  return m->partly_counted && m->counted[i];
+}
 
 static bool plus(int64_t *sum, int64_t v) { return !__builtin_add_overflow(*sum, v, sum); }
 
@@ -187,12 +189,12 @@ static bool count_op(struct tf_model *m, int o) {
   tf_op_result *r = &m->res.ops[o];
   tf_sum sum;
   const int of_out = m->plan->op_slice[o] + op->n_reads;
-  if (!told(m, of_out)) *r = (tf_op_result){.unit = m->plan->unit[o]};
+  if (!is_counted(m, of_out)) *r = (tf_op_result){.unit = m->plan->unit[o]};
   for (int i = 0; i <= op->n_reads; i++)
-    if (!told(m, m->plan->op_slice[o] + i) &&
+    if (!is_counted(m, m->plan->op_slice[o] + i) &&
         !count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
       return false;
-  if (told(m, of_out)) return true;
+  if (is_counted(m, of_out)) return true;
   const tf_slice *out = &m->plan->slices[of_out];
   if (!tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
   r->points = sum.box;
@@ -210,7 +212,7 @@ static bool count_op(struct tf_model *m, int o) {
 static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
-    if (m->partly && m->told_node[n]) continue;
+    if (m->partly_counted && m->counted_node[n]) continue;
     for (uint64_t left = m->plan->node_slice[n].tied; left; left &= left - 1)
       m->ev.irregular |= m->ev.trip[m->plan->path[n].loops[__builtin_ctzll(left)]] > 1;
     if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, TF_OVER_STEPS,
@@ -251,7 +253,7 @@ static bool class_steps(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];
     double all = 1;
-    if (m->partly && m->told_node[n]) continue;
+    if (m->partly_counted && m->counted_node[n]) continue;
     tf_node_class_steps(m, n);
     for (int j = v->n_rows - 2; v->n_slices && j >= 0; j--)
       all *= (double)m->ev.trip[v->row_loop[j]];
@@ -266,7 +268,7 @@ bool tf_count_rescaled(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_slice *s = &p->stream[o];
     int64_t each, once;
-    if (s->node < 0 || told(m, p->n_slices + o)) continue;
+    if (s->node < 0 || is_counted(m, p->n_slices + o)) continue;
     if (!sum_at(m, s, TF_OVER_INSTANCES, 0, &m->rescaled[2 * o]) ||
         !sum_at(m, s, TF_OVER_FIRST, 0, &m->rescaled[2 * o + 1]))
       return false;
@@ -283,13 +285,13 @@ bool tf_count_rescaled(struct tf_model *m) {
 }
 
 bool tf_count_nodes(struct tf_model *m) {
-  if (!m->partly) memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  if (!m->partly_counted) memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   return count_nodes(m) && (!m->by_steps || class_steps(m));
 }
 
 bool tf_count_slices(struct tf_model *m) {
   for (int i = 0; i < m->plan->n_tile_slices && !m->ev.irregular; i++)
-    if (!told(m, i) && !count_tile_slice(m, i)) return false;
+    if (!is_counted(m, i) && !count_tile_slice(m, i)) return false;
   for (int o = 0; o < m->plan->wl->n_ops && !m->ev.irregular; o++)
     if (!count_op(m, o)) return false;
   return true;

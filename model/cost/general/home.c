@@ -12,11 +12,11 @@ typedef struct {
   uint64_t ranks;     /* the ranks asked for */
   bool every;         /* visit all instances */
   tf_ival *all;       /* [TF_MAX_RANK] */
-} leavings;
+} home_hull;
 
 /* Joins what the instance at scratch.cur leaves (of a retained tensor, all of it).  False:
  * nothing. */
-static bool add_left(leavings *g) {
+static bool add_left(home_hull *g) {
   tf_eval *ev = &g->m->ev;
   const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
   tf_ival box[TF_MAX_RANK];
@@ -38,7 +38,7 @@ static bool add_left(leavings *g) {
 
 /* Joins what all instances of the loops from path position k on leave in one memory; without
  * borders the first and the last step of each loop are enough. */
-static bool add_brought(leavings *g, int k) {
+static bool add_instances(home_hull *g, int k) {
   const tf_plan *p = g->m->plan;
   const tf_path *path = &p->path[p->home_scope[g->z]];
   while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) ||
@@ -51,7 +51,7 @@ static bool add_brought(leavings *g, int k) {
   bool any = false;
   for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
     *digit = t;
-    any |= add_brought(g, k + 1);
+    any |= add_instances(g, k + 1);
   }
   *digit = 0;
   return any;
@@ -68,9 +68,9 @@ double tf_home_runs(const struct tf_model *m, int z) {
 
 void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks,
                  const int64_t *digits, tf_ival *box) {
-  leavings g = {
+  home_hull g = {
       .m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts || m->ev.parts, .all = box};
   memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  add_brought(&g, 0);
+  add_instances(&g, 0);
 }

@@ -34,7 +34,7 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->mask = TF_ARRAY(a, uint64_t, n);
   q->from = TF_ARRAY(a, int64_t, n);
   q->extent = TF_ARRAY(a, int64_t, n);
-  q->drifts = TF_ARRAY(a, bool, n);
+  q->moved_by_runs = TF_ARRAY(a, bool, n);
   q->loose = TF_ARRAY(a, bool, n);
   q->which = TF_ARRAY(a, int, n);
   q->front = TF_ARRAY(a, int64_t, n * TF_MOST_FRONT);
@@ -42,7 +42,7 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
   q->at = TF_ARRAY(a, tf_ival, n);
   q->whole = TF_ARRAY(a, tf_ival, n);
   q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
-  return q->slice && q->rank && q->mask && q->from && q->extent && q->drifts && q->loose &&
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->moved_by_runs && q->loose &&
                  q->which && q->front && q->len && q->at && q->whole && q->shift
              ? q
              : NULL;
@@ -91,7 +91,7 @@ typedef struct {
   int64_t trip_bound[TF_MAX_PATH]; /* upper bounds */
   int64_t *digits;
   int64_t left; /* evaluations left */
-} hunt;
+} most_search;
 
 static bool as_long(const int64_t *a, const int64_t *b, int n) {
   for (int i = 0; i < n; i++)
@@ -100,7 +100,7 @@ static bool as_long(const int64_t *a, const int64_t *b, int n) {
 }
 
 /* Whether some known vector dominates these lengths. */
-static bool known(const hunt *h, const int64_t *len) {
+static bool known(const most_search *h, const int64_t *len) {
   const int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
   for (int v = 0; v < h->g->n_front; v++)
     if (as_long(&front[v * h->g->n], len, h->g->n)) return true;
@@ -108,7 +108,7 @@ static bool known(const hunt *h, const int64_t *len) {
 }
 
 /* Adds a vector that is not dominated, in place of those that it dominates.  False: no room. */
-static bool add_undominated(hunt *h, const int64_t *len) {
+static bool add_undominated(most_search *h, const int64_t *len) {
   int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
   const int n = h->g->n;
   int kept = 0;
@@ -124,7 +124,7 @@ static bool add_undominated(hunt *h, const int64_t *len) {
 
 /* Computes the lengths at the current setting of the loops, and keeps them unless they are
  * dominated; false: too many to keep. */
-static bool measure_setting(hunt *h) {
+static bool measure_setting(most_search *h) {
   tf_most *q = h->q;
   h->left--;
   h->m->ev.work++;
@@ -145,13 +145,13 @@ static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, 
 }
 
 /* The largest that length f can be with the loops before i fixed. */
-static int64_t bound_of(const hunt *h, int f, int i) {
+static int64_t bound_of(const most_search *h, int f, int i) {
   const tf_most *q = h->q;
   const int64_t *shift = &q->shift[(size_t)f * TF_MAX_PATH];
   int64_t down = 0, up = 0;
   const int64_t whole = q->whole[f].len < q->extent[f] ? q->whole[f].len : q->extent[f];
-  if (!q->steady) return q->bounded && !q->loose[f] ? whole : q->extent[f];
-  if (q->drifts[f]) return whole;
+  if (!q->uniform_steps) return q->bounded && !q->loose[f] ? whole : q->extent[f];
+  if (q->moved_by_runs[f]) return whole;
   for (int j = 0; j < h->n; j++) {
     const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->trip_bound[j] - 1);
     if (j < i || by < 0) down += by;
@@ -161,7 +161,7 @@ static int64_t bound_of(const hunt *h, int f, int i) {
 }
 
 /* Bound: whether, with the loops before i fixed, some length may exceed the known ones. */
-static bool promises(hunt *h, int i) {
+static bool promises(most_search *h, int i) {
   for (int k = 0; k < h->g->n; k++)
     h->q->len[k] = bound_of(h, h->q->which[h->g->first + k], i);
   return !known(h, h->q->len);
@@ -179,7 +179,7 @@ int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n) {
 
 /* Branches over the settings of the loops from i on that pass the bound.  False: there are too
  * many. */
-static bool descend(hunt *h, int i) {
+static bool descend(most_search *h, int i) {
   if (!promises(h, i)) return true;
   if (i == h->n) return measure_setting(h);
   int64_t *digit = &h->digits[h->loops[i]];
@@ -195,7 +195,7 @@ static bool descend(hunt *h, int i) {
 }
 
 /* Each box without borders, at the first setting; tiles: whole ones. */
-static void find_whole(hunt *h, bool tiles) {
+static void find_whole(most_search *h, bool tiles) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
   const int *which = &q->which[h->g->first];
@@ -208,7 +208,7 @@ static void find_whole(hunt *h, bool tiles) {
 }
 
 /* The position of each box without borders, and how far each loop moves it. */
-static void find_places(hunt *h) {
+static void find_places(most_search *h) {
   tf_most *q = h->q;
   tf_eval *ev = &h->m->ev;
   const int *which = &q->which[h->g->first];
@@ -226,7 +226,7 @@ static void find_places(hunt *h) {
 
 /* Evaluates the first, middle and last settings first: away from borders one of them has the
  * largest boxes. */
-static bool evaluate_first(hunt *h) {
+static bool evaluate_first(most_search *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
     for (int j = 0; j < h->n && at; j++) {
@@ -242,7 +242,7 @@ static bool evaluate_first(hunt *h) {
 
 static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
   const tf_path *path = &m->plan->path[q->node];
-  hunt h = {.m = m, .q = q, .g = g, .digits = m->scratch.prv, .left = MOST_LOOKS};
+  most_search h = {.m = m, .q = q, .g = g, .digits = m->scratch.prv, .left = MOST_LOOKS};
   memset(h.digits, 0, (size_t)m->plan->n_loops * sizeof *h.digits);
   g->n_front = 0;
   q->loops = g->loops;
@@ -250,11 +250,11 @@ static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
     const int l = path->loops[k];
     if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0)
       continue;
-    h.trip_bound[h.n] = q->steady ? tf_nonempty_steps(&m->ev, l, h.digits) : m->ev.trip[l];
+    h.trip_bound[h.n] = q->uniform_steps ? tf_nonempty_steps(&m->ev, l, h.digits) : m->ev.trip[l];
     h.loops[h.n] = l;
     h.n += h.trip_bound[h.n] > 1;
   }
-  if (q->steady)
+  if (q->uniform_steps)
     find_places(&h);
   else if (q->bounded)
     find_whole(&h, false);

@@ -23,13 +23,13 @@ typedef struct tf_most {
   int *slice, *rank;      /* [n] slice and rank, for look() */
   uint64_t *mask;         /* [n] positions of the loops that move it */
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
-  bool *drifts;  /* [n] the position without borders also depends on what runs of a retaining scope
-                    compute */
-  bool bounded;  /* no length exceeds the one without borders, except for the `loose` ones */
-  bool *loose;   /* [n] */
-  bool steady;   /* without borders, a loop's step moves each length by the same distance at any
-                    setting */
-  uint64_t skip; /* positions that look() sets itself */
+  bool *moved_by_runs; /* [n] the position without borders also depends on what runs of a retaining
+                   scope compute */
+  bool bounded;        /* no length exceeds the one without borders, except for the `loose` ones */
+  bool *loose;         /* [n] */
+  bool uniform_steps;  /* without borders, a loop's step moves each length by the same distance at
+                   any  setting */
+  uint64_t skip;       /* positions that look() sets itself */
   /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip
    * and ev.whole are set. Lengths of an empty box are 0. */
   void (*look)(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out);

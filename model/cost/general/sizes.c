@@ -32,7 +32,7 @@ void tf_sizes(struct tf_model *m) {
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     int64_t *len = &m->rank_len[m->views->rank_at[i]];
-    if (m->partly && m->told[i]) continue;
+    if (m->partly_counted && m->counted[i]) continue;
     m->box[i] = 1;
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
       len[r] = least(tf_slice_rank(&m->ev, s, r, m->scratch.zero).len,

@@ -31,23 +31,24 @@ typedef struct {
   bool divides; /* the loops of the mask's dims divide their ranges, and nothing else makes settings
                    differ */
   struct tf_known *known; /* [TF_KNOWN_MAX] cached sums by distance from the mask's edge */
-  uint64_t apart; /* temporal: every setting on its own, as the previous m-tile ends elsewhere */
-  uint64_t again; /* of `skips`: only the first setting that is not skipped, whatever the loops
+  uint64_t
+      one_by_one; /* temporal: every setting on its own, as the previous m-tile ends elsewhere */
+  uint64_t first_only; /* of `skips`: only the first setting that is not skipped, whatever the loops
                      inside it */
   tf_words sum;
   bool ok;
   /* if runs of a retaining scope matter */
   const tf_retain *h;
-  int n_above;    /* number of loops above the scope */
-  int turn;       /* the loop whose step begins this run of the scope; -1: the first run */
-  uint64_t start; /* loops of the scope inside that one, at their first setting */
-  int64_t fine;   /* settings at the start of a loop that are visited one by one */
-  bool unlike;    /* instances may compute ranges of different lengths in one run */
-  bool armed;     /* the loops above the scope are set, and what the run computes is known */
-  bool back;      /* the previous entry belongs to an earlier run; then the settings there */
-  bool dropped;   /* what the previous entry left has been dropped */
-  tf_retain_setting here, there;
-  tf_made now, then;
+  int n_above;      /* number of loops above the scope */
+  int run_loop;     /* the loop whose step begins this run of the scope; -1: the first run */
+  uint64_t start;   /* loops of the scope inside that one, at their first setting */
+  int64_t fine;     /* settings at the start of a loop that are visited one by one */
+  bool uneven_runs; /* instances may compute ranges of different lengths in one run */
+  bool runs_known;  /* the loops above the scope are set, and what the run computes is known */
+  bool earlier_run; /* the previous entry belongs to an earlier run; then the settings there */
+  bool dropped;     /* what the previous entry left has been dropped */
+  tf_retain_setting setting, prev_setting;
+  tf_made made, prev_made;
 } tf_summing;
 
 /* Cached: the sum over the settings inside position k, at this distance from the mask's edge. */

@@ -22,8 +22,8 @@ static bool uneven_before(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   bool above = e->h && k < e->n_above;
-  uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
-  for (uint64_t left = anew & e->comp->loops & below(k); left; left &= left - 1) {
+  uint64_t restarting = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
+  for (uint64_t left = restarting & e->comp->loops & below(k); left; left &= left - 1) {
     const int l = path->loops[__builtin_ctzll(left)];
     if (p->loops[l].op >= 0 && e->ev->trip[l] > 1 &&
         tf_loop_range(e->ev, l, e->w->cur).len % tf_step(e->ev, l))
@@ -73,11 +73,12 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 
 /* Whether the settings of loop k must be counted one by one. */
 static bool one_by_one(tf_summing *e, int k) {
-  if ((e->each | e->apart) >> k & 1) return true;
+  if ((e->each | e->one_by_one) >> k & 1) return true;
   if (e->ev->parts && e->ev->parted[e->ev->plan->path[e->s->node].loops[k]]) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
-    return uneven_each(e, k) || (e->h && k >= e->n_above && (e->unlike || e->ev->plan->clips) &&
-                                 e->each & ~(~UINT64_C(0) << e->n_above));
+    return uneven_each(e, k) ||
+           (e->h && k >= e->n_above && (e->uneven_runs || e->ev->plan->clips) &&
+            e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
@@ -109,7 +110,7 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
   int64_t step = tf_step(e->ev, l);
-  int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry || k == e->turn;
+  int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry || k == e->run_loop;
   bool near = border >> k & 1;
   int64_t edge = ends(e, k, near), first = edge, m;
   n = n < e->ev->trip[l] ? n : e->ev->trip[l];
@@ -123,12 +124,12 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   int64_t low = first > from ? first : from, high = near ? n - edge : full;
   high = high < alike ? high : alike;
   if (high > low) {
-    e->here.slack[k] = high - low - 1;
+    e->setting.slack[k] = high - low - 1;
     if (__builtin_mul_overflow(mult, high - low, &m))
       e->ok = false;
     else
       sum_at(e, k, low, m, near ? border & ~part_of(e, k) : border);
-    e->here.slack[k] = 0;
+    e->setting.slack[k] = 0;
   }
   for (int64_t i = high > low ? high : low; i < n && goes_on(e); i++)
     sum_at(e, k, i, mult, border);
@@ -162,12 +163,12 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
                       uint64_t border) {
   int64_t m;
   if (to <= from) return;
-  e->here.slack[k] = to - from - 1;
+  e->setting.slack[k] = to - from - 1;
   if (__builtin_mul_overflow(mult, to - from, &m))
     e->ok = false;
   else
     sum_at(e, k, from, m, border);
-  e->here.slack[k] = 0;
+  e->setting.slack[k] = 0;
 }
 
 /* Adds every setting of loop k that the mask does not skip.  Equal ones are counted at once: those
@@ -180,7 +181,7 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int64_t full = e->divides ? e->ev->trip[l] : len / step,
                 turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
-  const bool once = e->again >> k & 1 && !(skips & ~e->again & inside);
+  const bool once = e->first_only >> k & 1 && !(skips & ~e->first_only & inside);
   tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
   int64_t at = v.first + (k == e->carry);
   v.last = v.last < turns - 1 ? v.last : turns - 1; /* of this instance */
@@ -188,7 +189,7 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
     if (at <= v.last && at == v.first) sum_near(e, k, at, mult, border);
     return;
   }
-  if (e->again || one_by_one(e, k)) {
+  if (e->first_only || one_by_one(e, k)) {
     v.inner_last = -1;
   } else if (!(skips & inside)) {
     v.inner_first = v.first, v.inner_last = v.last;
@@ -354,12 +355,12 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const uint64_t left = e->comp->loops & ~(any ? e->single : 0) & below(path->n) & ~below(k);
   k = left ? __builtin_ctzll(left) : path->n;
   if (!goes_on(e)) return;
-  if (e->h && !e->armed && k >= e->n_above) {
+  if (e->h && !e->runs_known && k >= e->n_above) {
     in_run(e, mult, border);
     return;
   }
   if (k == path->n) {
-    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, NULL, e->w->cur))
+    if (!e->first_only || tf_skip_first(e->ev, e->s->node, e->first_only, NULL, e->w->cur))
       tf_leaf_add(e, mult);
     return;
   }
@@ -377,7 +378,8 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
-  if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->carry || k == e->turn)
+  if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->carry ||
+      k == e->run_loop)
     sum_settings(e, k, len, mult, border);
   else if (at * tf_step(e->ev, path->loops[k]) < len)
     sum_at(e, k, at, mult, border);
@@ -390,12 +392,13 @@ static void by_turn(tf_summing *e, uint64_t border) {
   bool within = e->carry < 0 || e->carry >= e->n_above;
   for (int k = 0; k < path->n; k++)
     e->w->cur[path->loops[k]] = e->w->prv[path->loops[k]] = 0;
-  for (e->turn = -1; e->turn < e->n_above; e->turn++) {
-    bool first = e->turn < 0;
-    if (!first && (!(above >> e->turn & 1) || e->ev->trip[path->loops[e->turn]] <= 1)) continue;
-    if (!first && e->ev->frozen >> e->turn & 1) continue;
-    if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry) continue;
-    e->start = first ? above : above & ~UINT64_C(1) << e->turn;
+  for (e->run_loop = -1; e->run_loop < e->n_above; e->run_loop++) {
+    bool first = e->run_loop < 0;
+    if (!first && (!(above >> e->run_loop & 1) || e->ev->trip[path->loops[e->run_loop]] <= 1))
+      continue;
+    if (!first && e->ev->frozen >> e->run_loop & 1) continue;
+    if (within ? !first && e->zero >> e->run_loop & 1 : e->run_loop != e->carry) continue;
+    e->start = first ? above : above & ~UINT64_C(1) << e->run_loop;
     sum_loops(e, 0, 1, border);
   }
 }
@@ -434,7 +437,7 @@ static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   for (int i = 0; i < e->comp->n_part; i++)
     if (may_coincide(e, group & ~unmoved & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~unmoved & e->comp->part[i].loops;
-  if (e->unlike) /* what is left to compute may be the same */
+  if (e->uneven_runs) /* what is left to compute may be the same */
     e->each |= group & above & e->comp->loops;
   if (e->each & above) /* what they compute may be divided along any rank */
     e->each |= group & e->comp->loops & ~unmoved;
@@ -453,12 +456,13 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   if (e->comp->n_rank == 0 && over == TF_OVER_FIRST) e->zero |= e->s->inside & ~spatial;
   e->skips = e->ev->masked_too ? 0 : tf_skip_loops(p, e->s->node) & e->comp->loops;
   const uint64_t once = over == TF_OVER_FIRST ? e->s->inside & ~e->s->moving & ~spatial : 0;
-  e->again = e->skips & (e->ev->frozen | once);
+  e->first_only = e->skips & (e->ev->frozen | once);
   if (e->skips) e->zero |= once & ~e->skips;
   const uint64_t before =
       e->prev && e->prev != e->s && !e->ev->masked_too ? tf_skip_loops(p, e->prev->node) : 0;
-  e->apart = before & e->comp->prev_loops ? before & e->comp->loops : 0;
-  e->divides = e->skips && !e->again && !e->each && !e->h && tf_skip_divides(e->ev, e->s->node);
+  e->one_by_one = before & e->comp->prev_loops ? before & e->comp->loops : 0;
+  e->divides =
+      e->skips && !e->first_only && !e->each && !e->h && tf_skip_divides(e->ev, e->s->node);
   if (before) e->divides &= tf_skip_divides(e->ev, e->prev->node);
   if (e->h) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
@@ -493,9 +497,9 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   if (e->comp->retain >= 0) {
     e->h = &ev->plan->retains[e->comp->retain];
     e->n_above = ev->plan->path[e->h->scope].n;
-    e->unlike = tf_retain_uneven(ev, e->h, e->w->zero);
+    e->uneven_runs = tf_retain_uneven(ev, e->h, e->w->zero);
   }
-  e->turn = -1;
+  e->run_loop = -1;
   set_masks(e, over);
   e->known = known;
   for (int i = 0; i < TF_KNOWN_MAX && e->skips; i++)
@@ -564,9 +568,9 @@ static bool find_comp(tf_summing *e, enum tf_over over) {
 
 /* Initialises a sum.  Of its settings, which are long, only what the path uses is cleared. */
 static void clear(tf_summing *e, const tf_path *path) {
-  memset(e, 0, offsetof(tf_summing, here));
-  memset(e->here.digit, 0, (size_t)path->n * sizeof *e->here.digit);
-  memset(e->here.slack, 0, (size_t)path->n * sizeof *e->here.slack);
+  memset(e, 0, offsetof(tf_summing, setting));
+  memset(e->setting.digit, 0, (size_t)path->n * sizeof *e->setting.digit);
+  memset(e->setting.slack, 0, (size_t)path->n * sizeof *e->setting.slack);
 }
 
 bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c, bool keeps,

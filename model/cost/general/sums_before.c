@@ -9,15 +9,15 @@ static int64_t ever_before(tf_summing *e, int k) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   int l = path->loops[k];
   int64_t kept[TF_MAX_PATH], step = tf_step(e->ev, l);
-  uint64_t anew = e->comp->loops & e->zero & path->temporal;
+  uint64_t restarting = e->comp->loops & e->zero & path->temporal;
   for (int j = 0; j < k && e->ev->parts; j++) /* at other settings more may have run */
-    e->ev->irregular |= anew >> j & 1 && e->ev->parted[path->loops[j]];
-  for (int j = e->back ? e->n_above : 0; j < k; j++) {
+    e->ev->irregular |= restarting >> j & 1 && e->ev->parted[path->loops[j]];
+  for (int j = e->earlier_run ? e->n_above : 0; j < k; j++) {
     kept[j] = e->w->prv[path->loops[j]];
-    if (anew >> j & 1) e->w->prv[path->loops[j]] = 0;
+    if (restarting >> j & 1) e->w->prv[path->loops[j]] = 0;
   }
   int64_t n = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
-  for (int j = e->back ? e->n_above : 0; j < k; j++)
+  for (int j = e->earlier_run ? e->n_above : 0; j < k; j++)
     e->w->prv[path->loops[j]] = kept[j];
   return n;
 }
@@ -29,11 +29,11 @@ static bool idle_before(tf_summing *e, int k) {
   int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
   if (trip <= 1) return false;
   int64_t then = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
-  if (!(e->single >> k & 1)) return e->w->cur[l] + e->here.slack[k] >= then;
+  if (!(e->single >> k & 1)) return e->w->cur[l] + e->setting.slack[k] >= then;
   then = e->comp->n_rank ? then : ever_before(e, k);
-  if (e->back) tf_retain_force(e->ev, e->h, &e->now);
+  if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->made);
   int64_t now = (tf_loop_range(e->ev, l, e->w->cur).len + step - 1) / step;
-  if (e->back) tf_retain_force(e->ev, e->h, &e->then);
+  if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->prev_made);
   return then < (now < trip ? now : trip);
 }
 
@@ -75,14 +75,16 @@ static void set_path(tf_summing *e) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   const int64_t *cur = e->w->cur;
   int64_t *prv = e->w->prv;
-  int from = e->back ? e->n_above : 0;
-  const uint64_t loops = e->comp->loops & all_of(path), anew = loops & e->zero & path->temporal;
+  int from = e->earlier_run ? e->n_above : 0;
+  const uint64_t loops = e->comp->loops & all_of(path),
+                 restarting = loops & e->zero & path->temporal;
   for (uint64_t left = loops; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
     prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
   }
-  if (e->back) tf_retain_stand(e->ev, e->h, &e->there, prv);
-  for (uint64_t left = from < TF_MAX_PATH ? anew >> from << from : 0; left; left &= left - 1) {
+  if (e->earlier_run) tf_retain_stand(e->ev, e->h, &e->prev_setting, prv);
+  for (uint64_t left = from < TF_MAX_PATH ? restarting >> from << from : 0; left;
+       left &= left - 1) {
     const int k = __builtin_ctzll(left);
     prv[path->loops[k]] = last_not_skipped(e, e->s->node, k, e->comp->loops, prv);
   }
@@ -91,7 +93,7 @@ static void set_path(tf_summing *e) {
 }
 
 void tf_before_set(tf_summing *e) {
-  if (e->back) tf_retain_force(e->ev, e->h, &e->then);
+  if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->prev_made);
   set_path(e);
   if (e->prev != e->s && e->comp->prev_loops) set_own(e);
 }
@@ -112,16 +114,16 @@ static bool outlives(tf_summing *e, int k) {
  * was dropped. */
 static bool find_before(tf_summing *e) {
   tf_eval *ev = e->ev;
-  e->there = e->here;
+  e->prev_setting = e->setting;
   for (int n = 0; n < TF_BEFORE_BACK; n++) {
-    int k = tf_retain_before(ev, e->h, e->w->prv, &e->there);
+    int k = tf_retain_before(ev, e->h, e->w->prv, &e->prev_setting);
     if (k < 0 || (k != e->carry && !outlives(e, k))) return false;
-    tf_retain_made(ev, e->h, e->w->prv, &e->there, &e->then);
+    tf_retain_made(ev, e->h, e->w->prv, &e->prev_setting, &e->prev_made);
     if (ev->plan->retain_at[e->prev->node] != ev->plan->retain_at[e->s->node] ||
         tf_retain_touched(ev, e->h, e->prev, e->w->prv))
       return true;
     ev->irregular |= e->prev != e->s || e->c->if_idle[0] || e->c->if_idle[1];
-    tf_retain_skip(ev, e->h, &e->there);
+    tf_retain_skip(ev, e->h, &e->prev_setting);
   }
   ev->irregular = true;
   return false;
@@ -148,38 +150,38 @@ static void same_run(tf_summing *e) {
 bool tf_before_arm(tf_summing *e) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->h->scope];
-  e->back = e->dropped = false;
+  e->earlier_run = e->dropped = false;
   for (int k = 0; k < path->n; k++)
-    e->here.digit[k] = e->w->cur[path->loops[k]];
+    e->setting.digit[k] = e->w->cur[path->loops[k]];
   for (int k = 0; k < p->path[e->s->node].n; k++)
     e->w->prv[p->path[e->s->node].loops[k]] = e->w->cur[p->path[e->s->node].loops[k]];
   e->ev->made = e->w->made;
-  tf_retain_made(e->ev, e->h, e->w->cur, &e->here, &e->now);
-  e->armed = tf_retain_touched(e->ev, e->h, e->s, e->w->cur);
-  if (!e->armed || !e->prev) return e->armed;
+  tf_retain_made(e->ev, e->h, e->w->cur, &e->setting, &e->made);
+  e->runs_known = tf_retain_touched(e->ev, e->h, e->s, e->w->cur);
+  if (!e->runs_known || !e->prev) return e->runs_known;
   e->dropped = passes(e, e->c->if_idle[0], e->w->cur);
   if (e->carry < 0 || e->carry >= e->n_above) {
     same_run(e);
     return true;
   }
-  e->back = find_before(e);
-  e->dropped |= !e->back || passes(e, e->c->if_idle[1], e->w->prv);
-  tf_retain_force(e->ev, e->h, &e->now);
+  e->earlier_run = find_before(e);
+  e->dropped |= !e->earlier_run || passes(e, e->c->if_idle[1], e->w->prv);
+  tf_retain_force(e->ev, e->h, &e->made);
   return true;
 }
 
 void tf_before_disarm(tf_summing *e) {
-  e->armed = false;
+  e->runs_known = false;
   e->ev->made = NULL;
 }
 
 bool tf_before_differs(tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
-  if (!e->back || k < e->n_above) return false;
+  if (!e->earlier_run || k < e->n_above) return false;
   const tf_ploop *l = &p->loops[p->path[e->s->node].loops[k]];
   int64_t now = tf_dim_range(e->ev, l->op, l->dim, l->chain_node, e->w->cur).len;
-  tf_retain_force(e->ev, e->h, &e->then);
+  tf_retain_force(e->ev, e->h, &e->prev_made);
   int64_t then = tf_dim_range(e->ev, l->op, l->dim, l->chain_node, e->w->prv).len;
-  tf_retain_force(e->ev, e->h, &e->now);
+  tf_retain_force(e->ev, e->h, &e->made);
   return now != then;
 }

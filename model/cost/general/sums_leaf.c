@@ -50,7 +50,7 @@ static bool more_room(tf_boxes *w, int n) {
  * Boxes of all steps of differing runs are soon more than the walk has kinds of steps. */
 static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
-  const int most = e->unlike ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
+  const int most = e->uneven_runs ? TF_LEAF_UNLIKE : TF_LEAF_MAX;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
   if (w->n >= most) {
     e->ev->irregular = true;
@@ -109,10 +109,10 @@ void tf_leaf_add(tf_summing *e, int64_t mult) {
   for (int i = 0; i < e->comp->n_rank; i++) {
     tf_ival q = {0, 0};
     if (e->prev && !e->dropped) q = tf_slice_rank(e->ev, e->prev, e->comp->rank[i], e->w->prv);
-    if (e->back) tf_retain_force(e->ev, e->h, &e->now);
+    if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->made);
     tf_ival r = tf_slice_rank(e->ev, e->s, e->comp->rank[i], e->w->cur);
     e->ev->irregular |= tf_slice_partly_outside(e->ev, e->s, e->comp->rank[i], e->w->cur);
-    if (e->back) tf_retain_force(e->ev, e->h, &e->then);
+    if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->prev_made);
     int64_t both = overlap(r, q);
     box *= r.len;
     kept *= both;
@@ -121,7 +121,7 @@ void tf_leaf_add(tf_summing *e, int64_t mult) {
     row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
     row[n++] = both;
   }
-  if (e->back) tf_retain_force(e->ev, e->h, &e->now);
+  if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->made);
   kept = e->dropped ? 0 : kept;
   const int64_t found = kept > 0 ? box : 0;
   if (e->each)

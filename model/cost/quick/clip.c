@@ -1,12 +1,13 @@
-/* The quick count where borders of padded tensors clip boxes.  If each loop moves at most one
- * clipped rank, the words of all settings of a class of entries are a product, rank by rank: of sum
- * over the settings of the loops that move the rank of | [lo, lo + len) n [from, to) |, of the
- * lengths of the other ranks, and of the settings of all other loops.  What is found of the
- * previous box is such a box, too: the part that both share before any border clips it. A clipped
- * length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),
- * with lo relative to the tensor's lower end, and E its extent.  A sum of hinges over an arithmetic
- * grid is a sum of a few arithmetic series: only loops that cross the border have to be visited
- * step by step. */
+/* The quick count with borders of padded tensors.  If each loop moves at most one clipped rank, the
+ * words of all settings of a class of entries are a product over ranks: of sum over the settings of
+ * the loops that move the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other
+ * ranks, and of the number of settings of all other loops.  The part found of the previous box is
+ * such a box, too: the overlap of both before any border clips it.
+ *
+ * A clipped length is a sum of four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),
+ * h(x) = max(0, x),  with lo relative to the tensor's lower end, and E its extent.  A sum of hinges
+ * over an arithmetic grid is a sum of a few arithmetic series: only loops that cross the border
+ * have to be visited step by step. */
 #include "model/cost/quick/clip.h"
 
 #include <string.h>
@@ -33,8 +34,7 @@ typedef struct {
   clip at[4];
 } clips;
 
-/* ---- boxes: where reads lie, how far loops move them, what an entry finds of the box before it
- * --- */
+/* ---- boxes -------------------------------------------------------------------------------- */
 
 void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
   *lo = r->c;
@@ -60,7 +60,7 @@ static int64_t overlap(int64_t by, int64_t len, int64_t other) {
   return end > lo ? end - lo : 0;
 }
 
-/* Words that a box shares with itself shifted by `by` in each rank. */
+/* Words of the overlap of a box with itself shifted by `by` in each rank. */
 static int64_t kept(const tf_piece *x, const int64_t *by) {
   int64_t words = 1;
   for (int r = 0; r < x->v->n_rank; r++)
@@ -101,7 +101,7 @@ static int64_t kept_of(const struct tf_model *m, const tf_reuse_case *c, const t
 
 /* The next loop from i on that is below the common scope (path length n) and has more than one
  * step. */
-static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
+static int next_loop(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
   while (i < v->n_spatial && (v->spatial[i].pos < n || m->ev.trip[v->spatial[i].loop] <= 1))
     i++;
   return i;
@@ -122,11 +122,11 @@ static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even
 
 static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q,
                         int n) {
-  int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
+  int i = next_loop(m, v, n, 0), j = next_loop(m, q, n, 0);
   while (i < v->n_spatial && j < q->n_spatial) {
     if (!alike(m, &v->spatial[i], &q->spatial[j])) return false;
-    i = next_turning(m, v, n, i + 1);
-    j = next_turning(m, q, n, j + 1);
+    i = next_loop(m, v, n, i + 1);
+    j = next_loop(m, q, n, j + 1);
   }
   return i == v->n_spatial && j == q->n_spatial;
 }
@@ -178,7 +178,7 @@ static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, 
   tf_grid_sum_up(g);
 }
 
-/* The longest that is left of the box in rank c, over all settings. */
+/* The longest part of the box inside the tensor along rank c, over all settings. */
 static int64_t longest(const clip *c) {
   tf_grid g = {0}; /* initialised, as gcc -O2 reads past the last loop in `nearest` before it
                       discards the value */
@@ -202,7 +202,7 @@ static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *d
   return any;
 }
 
-/* A range that no loop moves: the clipped hull of its reads. */
+/* Sets a range that no loop moves: the clipped hull of its reads. */
 static bool clip_unmoved(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo = INT64_MAX, end = INT64_MIN;
@@ -211,7 +211,8 @@ static bool clip_unmoved(struct tf_model *m, int i) {
     tf_even_read_at(m, &m->even->reads[k], &a, &b);
     const bool inside = a < r->to && b > r->from;
     if (!inside && !r->made)
-      return false; /* it widens no other rank, either: left to the general path */
+      return false; /* the hull must not be wider in another rank, either: left to the general count
+                     */
     const tf_ival v = tf_clamped((tf_ival){a, b - a}, r->from, r->to);
     lo = v.lo < lo ? v.lo : lo;
     end = v.lo + v.len > end ? v.lo + v.len : end;
@@ -221,7 +222,7 @@ static bool clip_unmoved(struct tf_model *m, int i) {
   return true;
 }
 
-/* Whether every read, moved down and up so far, keeps some part inside the tensor. */
+/* Whether every read, moved down and up by these distances, keeps some part inside the tensor. */
 static bool all_inside(const struct tf_model *m, const tf_even_range *r, int64_t down, int64_t up) {
   bool ok = true;
   for (int k = r->first; k < r->first + r->n && r->n > 1; k++) {
@@ -284,7 +285,7 @@ static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_
     clip *c = &k->at[k->n];
     if (!clip_of_rank(m, v, v->padded[i], c, &clipped)) return false;
     if (!clipped) continue;
-    /* no loop may move two of them; and where a box covers the tensor, sharing instances may have
+    /* no loop may move two of them; and if a box covers the tensor, sharing instances may have
      * equal boxes by chance */
     if (c->moves & moves || (c->len > c->extent && c->moves & s->merge)) return false;
     moves |= c->moves;
@@ -304,7 +305,7 @@ typedef struct {
   int64_t settings; /* of all instances */
 } class_of;
 
-/* Words of all settings of the class together, of boxes shifted by `off` (NULL: not) from the
+/* Words of all settings of the class together, for boxes shifted by `off` (NULL: not) from the
  * slice's. */
 static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, const int64_t *off,
                         const int64_t *len) {
@@ -324,11 +325,11 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
 }
 
 /* Words that enter in class c, over all instances. */
-static int64_t enters(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x,
-                      const clips *k, const class_of *e, const int64_t *by) {
+static int64_t entering_words(const struct tf_model *m, const tf_reuse_case *c, const tf_piece *x,
+                              const clips *k, const class_of *e, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
   if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
-  for (int r = 0; r < x->v->n_rank; r++) { /* the part that both boxes have */
+  for (int r = 0; r < x->v->n_rank; r++) { /* the overlap of both boxes */
     int64_t end = lo[r] + len[r] < x->len[r] ? lo[r] + len[r] : x->len[r];
     lo[r] = lo[r] > 0 ? lo[r] : 0;
     len[r] = end - lo[r];
@@ -346,8 +347,8 @@ static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same,
   sum->read += v.read;
 }
 
-/* The largest box; false where an m-tile has two clipped ones, which need not be largest at the
- * same moment. */
+/* The largest box; false if an m-tile has two clipped ones, which need not be largest at the same
+ * moment. */
 static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) {
   int node = m->plan->slices[i].node;
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
@@ -378,14 +379,14 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
     e.outer = l->pos;
     e.settings = (trip - 1) * m->outer[l->loop] * x->instances;
     tf_even_advance(m, l, -1, by);
-    enter(m, i, c, enters(m, &s->classes[c], x, &k, &e, by), same, &sum);
+    enter(m, i, c, entering_words(m, &s->classes[c], x, &k, &e, by), same, &sum);
     tf_even_advance(m, l, trip, by);
   }
   const tf_reuse_case *last = &s->classes[c];
   e.outer = last->zero_from;
   e.steps = false;
   e.settings = (last->zero_from == 0 ? 1 : m->steps[last->top]) * x->instances;
-  enter(m, i, c, enters(m, last, x, &k, &e, by), same, &sum);
+  enter(m, i, c, entering_words(m, last, x, &k, &e, by), same, &sum);
   m->moves[i] = sum;
   m->flows[i] = tf_mean_flow(m, i, &sum);
   return TF_COUNTED;

@@ -1,4 +1,4 @@
-/* Counts of one setting of trip counts that divides evenly: see even.h. */
+/* Counts one row of trip counts that divide evenly: see even.h. */
 #include <string.h>
 
 #include "model/cost/peers.h"
@@ -26,27 +26,28 @@ static bool products(struct tf_model *m) {
   return true;
 }
 
-/* Whether the trip counts meet the conditions: loops that must have one step do, of pairs at least
- * one does (joined: or what they share is found slice by slice), and ops that share a loop advance
- * alike (joined: or m->apart). */
+/* Whether the trip counts meet the conditions: loops that must have one step do; of pairs at least
+ * one does (joined: or shared words are found slice by slice); ops that share a loop advance
+ * equally (joined: or m->apart is set). */
 static bool loops_allow(struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
   bool ok = true;
-  m->apart = false;
+  m->mixed_steps = false;
   for (int i = 0; i < e->n_fixed; i++)
     ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
     ok &= joined || trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
-    m->apart |= trip[e->equals[i].loop] > 1 && m->value[e->equals[i].a] != m->value[e->equals[i].b];
-  return ok && (joined || !m->apart);
+    m->mixed_steps |=
+        trip[e->equals[i].loop] > 1 && m->value[e->equals[i].a] != m->value[e->equals[i].b];
+  return ok && (joined || !m->mixed_steps);
 }
 
 bool tf_even_together(const struct tf_model *m) {
   const tf_even *e = m->even;
   for (int l = 0; l < m->plan->n_loops; l++)
-    if (m->ev.trip[l] > 1 && e->chains[e->chain_of[l]].apart) return false;
+    if (m->ev.trip[l] > 1 && e->chains[e->chain_of[l]].may_differ) return false;
   return true;
 }
 
@@ -65,13 +66,13 @@ static void set_hull(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
-/* What an op computes of a padded tensor, at most. */
+/* Limits the range that an op computes of a padded tensor. */
 static void cut_made(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   if (!tf_clip_range(m, i) && m->len[i] > r->to - r->from) m->len[i] = r->to - r->from;
 }
 
-/* cut: a tile is at most as long as the range that it is a part of; what is read is not clipped. */
+/* cut: a tile is at most as long as the range that it is a part of; reads are not clipped. */
 static bool ranges(struct tf_model *m, bool cut) {
   const tf_even *e = m->even;
   bool ok = true;
@@ -103,7 +104,8 @@ static int64_t split_len(const struct tf_model *m, int l, int o) {
 static bool same_lengths(const struct tf_model *m, int l) {
   const tf_ploop *loop = &m->plan->loops[l];
   bool same = true;
-  for (int i = 1; i < loop->n_leader && same && m->even->chains[m->even->chain_of[l]].apart; i++)
+  for (int i = 1; i < loop->n_leader && same && m->even->chains[m->even->chain_of[l]].may_differ;
+       i++)
     same = split_len(m, l, loop->leaders[i]) == split_len(m, l, loop->leaders[0]);
   return same;
 }
@@ -122,7 +124,7 @@ bool tf_even_alike(struct tf_model *m) {
   return ok;
 }
 
-/* Where tiles are taken to be whole, others have found that the trip counts cover the ranges. */
+/* Whole tiles are only assumed after a check that the trip counts cover the ranges. */
 static bool covered(const struct tf_model *m, bool uneven) {
   bool ok = true;
   if (m->whole_tiles) return true;
@@ -182,12 +184,12 @@ static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_eve
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
-/* Words entered so far in one instance: all, and those met for the first time. */
+/* Words entered so far in one instance: all, and those that enter for the first time. */
 typedef struct {
   int64_t words, fresh;
 } entered;
 
-/* What the first instance of the slice's memory, and of the serving one, moves. */
+/* Words that the first instance of the slice's memory moves, and of the serving one. */
 static tf_move first_move(const tf_slice *s, const tf_memory *mem, const tf_piece *x, entered e) {
   const int64_t again = e.words - e.fresh;
   if (!s->makes)
@@ -195,7 +197,8 @@ static tf_move first_move(const tf_slice *s, const tf_memory *mem, const tf_piec
   return (tf_move){again, e.words, x->asks * again, (mem->reduce ? x->asks : x->served) * e.words};
 }
 
-/* What all do.  Of instances that share a transfer one fetches partial results. */
+/* Words that all instances move.  Of instances that share a transfer one fetches partial
+ * results. */
 static tf_move all_moves(const tf_slice *s, const tf_piece *x, const tf_move *first) {
   return (tf_move){first->fill * (s->makes ? x->groups : x->instances), first->drain * x->instances,
                    first->read * x->servers, first->update * x->servers};
@@ -209,15 +212,15 @@ static tf_flow flow_of(const struct tf_model *m, int i, const tf_piece *x, const
   return tf_mean_flow(m, i, &all);
 }
 
-/* What neighbours hand on of a slice. */
+/* Neighbours that hand on words of a slice. */
 typedef struct {
   bool any;
-  tf_beside of;
+  tf_peer_pattern of;
 } handed;
 
-/* Whether the closed form of what neighbours hand on (beside.c) applies to slice i: a loop over
- * neighbours that moves its box moves a rank whose places loops alone tell apart, and nobody else
- * leaves the tensor in the memory. */
+/* Whether the closed form for neighbours (peers_even.c) applies to slice i: a loop over neighbours
+ * that moves its box moves a rank whose places differ only by loops, and no other slice leaves the
+ * tensor in the memory. */
 static bool find_handed(const struct tf_model *m, int i, handed *h) {
   const tf_plan *p = m->plan;
   const tf_slice *s = &p->slices[i];
@@ -235,13 +238,13 @@ static bool find_handed(const struct tf_model *m, int i, handed *h) {
     if (!plain && p->tree->nodes[p->loops[l->loop].node].level == s->level - 1) return false;
     moving |= l->n ? UINT64_C(1) << l->pos : 0;
   }
-  h->of = tf_beside_of(m, i, moving);
+  h->of = tf_peer_pattern_of(m, i, moving);
   return true;
 }
 
-/* Where neighbours hand words on, what the first instance and its server move. */
+/* Words that the first instance and its server move, if neighbours hand words on. */
 static tf_flow with_handed(const tf_piece *x, const handed *h, tf_flow v) {
-  if (h->any) v.read = v.fill * (double)(x->served / h->of.all * h->of.apart);
+  if (h->any) v.read = v.fill * (double)(x->served / h->of.all * h->of.distinct);
   return v;
 }
 
@@ -254,25 +257,25 @@ static void count_class(struct tf_model *m, int i, int c, const tf_piece *x, con
   const tf_flow v = with_handed(x, h, flow_of(m, i, x, &first));
   const tf_view *view = &m->views->node[s->node];
   if (m->each)
-    tf_beside_cells(m, i, c, h->any ? &h->of : NULL, &v);
+    tf_peers_even_cells(m, i, c, h->any ? &h->of : NULL, &v);
   else if (s->classes[c].stepping >= 0)
     tf_cell_add(m->views, i, &m->cells[view->cell + c * view->n_legs], &v, 1);
   else
     tf_cells_add(m, i, c, &v);
 }
 
-/* Over the run: what all move, and the busiest. */
+/* Totals over the run: of all instances, and of the busiest. */
 static void count_run(struct tf_model *m, int i, const tf_piece *x, const handed *h, entered sum) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_move first = first_move(s, &m->plan->arch->memories[s->level], x, sum);
   m->moves[i] = all_moves(s, x, &first);
   m->flows[i] = with_handed(x, h, flow_of(m, i, x, &first));
   if (h->any) {
-    m->moves[i].read = x->servers * (x->served / h->of.all * h->of.apart) * sum.words;
+    m->moves[i].read = x->servers * (x->served / h->of.all * h->of.distinct) * sum.words;
     m->moves[i].drain = m->moves[i].fill - m->moves[i].read;
-    tf_beside_come(m, i, &h->of, sum.words);
+    tf_peers_even_sources(m, i, &h->of, sum.words);
   }
-  if (m->each) tf_beside_flows(m, i, h->any ? &h->of : NULL);
+  if (m->each) tf_peers_even_flows(m, i, h->any ? &h->of : NULL);
 }
 
 static bool count_tile(struct tf_model *m, int i) {
@@ -315,7 +318,7 @@ static bool count_tile(struct tf_model *m, int i) {
   return true;
 }
 
-/* Runs of a slice that bring a box of its production for the first time. */
+/* Runs of a slice that load a box for the first time in its production. */
 static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
   int64_t again = tf_even_turns(m, v->again, v->n_again);
   return again > 1 ? m->steps[s->node] / again : m->steps[s->node];
@@ -333,9 +336,9 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const int64_t fresh = s->makes ? fresh_runs(m, s, x.v) * x.asks : 0;
   const tf_move one = {.read = words - fresh, .update = s->makes ? words : 0};
   m->moves[i] = (tf_move){.read = one.read * x.servers, .update = one.update * x.servers};
-  m->flows[i] =
-      (tf_flow){.read = (double)one.read, .update = (double)one.update}; /* all move as much */
-  if (m->each) tf_beside_flows(m, i, NULL);
+  m->flows[i] = (tf_flow){.read = (double)one.read,
+                          .update = (double)one.update}; /* all instances move equally many */
+  if (m->each) tf_peers_even_flows(m, i, NULL);
   return true;
 }
 
@@ -372,7 +375,8 @@ static void count_home(struct tf_model *m, int z) {
     for (int i = 0; i < h[r].n; i++)
       len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
     for (int i = 0; i < h[r].n_more; i++)
-      len += (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
+      len +=
+          (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].distance[i];
     m->home_words[z] *= len;
   }
 }
@@ -396,18 +400,19 @@ void tf_even_home_uneven(struct tf_model *m, int z) {
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!tf_even_values(m, false) || !moments(m)) return false;
-  bool ok = !m->views->peers || (m->first_busiest && tf_beside_new(m));
+  bool ok = !m->views->peers || (m->first_busiest && tf_peers_even_new(m));
   m->clipped = -1;
   m->partial = false;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  if (m->by_steps) tf_class_steps(m); /* nothing is idle, so multiplying is right and cannot fail */
+  if (m->by_steps)
+    tf_class_steps(m); /* nothing is idle, so multiplying is correct and cannot fail */
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     ok = count_op(m, o) && (p->stream[o].node < 0 || count_rescaled(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
     if (p->home_scope[z] >= 0) count_home(m, z);
-  if (m->each && ok) tf_beside_end(m);
-  if (m->each && !ok) tf_beside_drop(m);
+  if (m->each && ok) tf_peers_even_end(m);
+  if (m->each && !ok) tf_peers_even_drop(m);
   return ok;
 }

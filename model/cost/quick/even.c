@@ -1,4 +1,4 @@
-/* Gathers what count.c needs about slices: which loops move which ranks. */
+/* Gathers the tables for count.c: which loops move which ranks of slices. */
 #include "model/cost/quick/make.h"
 #include "model/flow/retain.h"
 
@@ -14,8 +14,8 @@ static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos
   return l;
 }
 
-/* Notes pairs of loops in different chains that move one rank: through them, instances may get
- * equal boxes in different ways. `merge`: positions of spatial loops that move the rank and whose
+/* Adds pairs of loops in different chains that move one rank: through them, instances may get equal
+ * boxes in different ways. `merge`: positions of spatial loops that move the rank and whose
  * instances may share. */
 static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   const tf_plan *p = k->p;
@@ -111,8 +111,8 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   if (s->level >= 0) add_loops(k, path, v);
 }
 
-/* Condition: loops above the common scope must move both slices of a class alike, or have one step.
- */
+/* Condition: loops above the common scope must move both slices of a class equally, or have one
+ * step. */
 static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {
@@ -146,14 +146,14 @@ static void add_cuts(tf_even_maker *k, int z, int d, tf_even_home *h) {
 static void add_more(tf_even_maker *k, int z, tf_even_home *h) {
   const tf_path *path = &k->p->path[k->p->home_scope[z]];
   h->more = TF_ARRAY(k->a, int, (size_t)path->n + 1);
-  h->by = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
-  k->oom |= !h->more || !h->by;
+  h->distance = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
+  k->oom |= !h->more || !h->distance;
   k->ok &= !k->oom;
   for (int pos = 0; pos < path->n && k->ok; pos++) {
     int64_t by = tf_even_shift_of(&k->e->ranges[h->range], pos);
     if (!by || !tf_plan_brings(k->p, z, path->loops[pos])) continue;
     h->more[h->n_more] = path->loops[pos];
-    h->by[h->n_more++] = by < 0 ? -by : by;
+    h->distance[h->n_more++] = by < 0 ? -by : by;
   }
 }
 
@@ -176,7 +176,7 @@ static bool add_room(tf_even_maker *k) {
   size_t ops = (size_t)p->wl->n_ops, dims = (size_t)p->wl->n_dims, ranks = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
     ranks += (size_t)p->wl->tensors[z].rank;
-  k->at = TF_ARRAY(k->a, int, ops *dims *(size_t)p->tree->n_nodes);
+  k->range_of = TF_ARRAY(k->a, int, ops *dims *(size_t)p->tree->n_nodes);
   k->whole = TF_ARRAY(k->a, int, dims);
   k->chain = TF_ARRAY(k->a, int, ops *(size_t)p->n_loops + 1);
   k->e->step = TF_ARRAY(k->a, int, (size_t)p->n_loops + 1);
@@ -185,7 +185,7 @@ static bool add_room(tf_even_maker *k) {
   k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
   k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
   k->e->op_step = k->chain;
-  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream &&
+  return k->range_of && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream &&
          k->e->home && k->e->home_at;
 }
 

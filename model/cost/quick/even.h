@@ -1,13 +1,13 @@
 /* The quick count.  When every chain of loops divides its range without remainder, all steps of a
- * loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each
- * class of entries is one difference of two boxes; where borders of padded tensors clip them, a
- * difference of two sums over boxes (clip.c).  What does not depend on trip counts is gathered once
- * per tree; all other trip counts go to the general count (sums.h). */
+ * loop shift a slice equally (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each
+ * class of entries is one difference of two boxes; if borders of padded tensors clip them, a
+ * difference of two sums over boxes (clip.c).  Values that do not depend on trip counts are
+ * gathered once per tree; all other trip counts go to the general count (sums.h). */
 #ifndef MODEL_COST_QUICK_EVEN_H
 #define MODEL_COST_QUICK_EVEN_H
 #include "model/flow/plan.h"
 
-enum { TF_EVEN_VISITS = 1 << 20 }; /* most ranges that are counted as visited */
+enum { TF_EVEN_VISITS = 1 << 20 }; /* saturation limit of `visits` */
 
 /* A product of trip counts: value[next] * trip[loop]; number 0 is the constant 1. */
 typedef struct {
@@ -26,14 +26,14 @@ typedef struct {
   /* HULL of a padded rank: the tensor covers from .. to - 1, reads may reach further; otherwise
    * from == to */
   int64_t from, to;
-  bool made; /* with padding: it is what an op computes, which must not be split differently from
-                step to step */
+  bool made; /* with padding: an op's computed range, which must not be split differently from step
+                to step */
   uint64_t moves, mixed; /* mixed: moved differently by different reads */
-  uint64_t depends;      /* positions on which its place or its length depends */
-  bool by_run; /* it follows from what runs of a retaining scope compute, and is that where all is
-                  needed */
-  int visits;  /* ranges from which it follows, itself too, each as often as there are ways;
-                  saturating */
+  uint64_t depends;      /* positions that its place or its length depends on */
+  bool by_run; /* depends on what runs of a retaining scope compute, and is that range without
+                  retention */
+  int visits;  /* number of ranges it depends on, itself included, counted once per path; saturating
+                */
   int64_t *shift;
 } tf_even_range;
 
@@ -59,19 +59,19 @@ typedef struct {
 } tf_even_loop;
 
 typedef struct {
-  bool by_run; /* a rank follows from what runs of a retaining scope compute, or such runs bring or
+  bool by_run; /* a rank depends on what runs of a retaining scope compute, or such runs load or
                   drop the slice */
   int n_rank;
   int *range; /* [n_rank] */
   int n_temporal, n_spatial;
   tf_even_loop *temporal; /* m-tiles only: from the inside */
   tf_even_loop *spatial;  /* m-tiles only: from the outside */
-  int server;        /* the m-tile in whose instances the serving memory stands; -1: there is one */
-  int n_asks, *asks; /* spatial loops below it that move the box */
+  int server;             /* the m-tile whose instances hold the serving memory; -1: there is one */
+  int n_asks, *asks;      /* spatial loops below it that move the box */
   int n_same, *same; /* spatial loops that do not move the box, so that their instances share one
                         transfer */
-  int n_again,
-      *again; /* temporal loops that do not move the box: they repeat it within one production */
+  /* temporal loops that do not move the box: they repeat it within one production */
+  int n_again, *again;
   int n_padded, *padded; /* ranks of a padded tensor, whose border may clip the box */
 } tf_even_slice;
 
@@ -93,20 +93,20 @@ typedef struct {
 } tf_even_pair;
 
 /* One rank of an intermediate at its home: spatial loops that distribute it over instances, and
- * those that bring several slices, `by` apart, into one instance. */
+ * those that put several slices, `by` apart, into one instance. */
 typedef struct {
   int range, n, *cut;
   int n_more, *more;
-  int64_t *by;
+  int64_t *distance;
 } tf_even_home;
 
 /* The loops on one dim that split one range, from the node at which ops begin to lead. */
 typedef struct {
   int lead, dim, base; /* base: the range that they split */
-  bool apart;          /* they split ranges of several ops that need not be alike */
+  bool may_differ;     /* they split ranges of several ops that need not be equal */
 } tf_even_chain;
 
-/* A range that a chain splits beside its base, and the op whose it is. */
+/* Another range than its base that a chain splits, and the op of that range. */
 typedef struct {
   int chain, range, op;
 } tf_even_other;
@@ -125,7 +125,7 @@ typedef struct tf_even {
   tf_even_equal *equals;
   tf_even_pair *pairs;
   tf_even_other *others;
-  tf_even_single *singles; /* of slices to which runs of a retaining scope matter */
+  tf_even_single *singles; /* of slices affected by runs of a retaining scope */
   int *fixed;              /* loops whose trip count must be 1 */
   int *step; /* [n_loops] number of the product: how far an iteration moves its dim, in elements */
   int *op_step;          /* [op * n_loops + loop] the same for each op that the loop splits */
@@ -139,12 +139,11 @@ struct tf_model;
 
 /* NULL if the quick count never applies to the tree, or memory runs out (*oom). */
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
-/* Whether loops split the range, and nothing else: no two of their settings have a part in common.
- */
+/* Whether the range is split by loops only: then different settings have disjoint parts. */
 bool tf_even_only_split(const tf_even *e, int range);
 /* Allocates the values of one evaluation; false when memory runs out. */
 bool tf_even_room(tf_arena *a, struct tf_model *m);
-/* Fills what tf_count_all, tf_count_rescaled and tf_sizes fill.  False where it does not apply to
+/* Fills the results of tf_count_all, tf_count_rescaled and tf_sizes.  False if it does not apply to
  * these trip counts; nothing is changed then. */
 bool tf_even_count(struct tf_model *m);
 /* Whether, for the trip counts, ops and reads that share a spatial loop split ranges of the same

@@ -1,7 +1,7 @@
-/* Sums over places at equal steps: see grid.h.  A clipped length is four hinges, h(lo + len) - h(lo
- * + len - E) - h(lo)
- * + h(lo - E),   h(x) = max(0, x).  A sum of hinges over an arithmetic grid is a sum of a few
- * arithmetic series: only loops that cross the border have to be visited step by step. */
+/* Sums over places at equal steps: see grid.h.  A clipped length is a sum of four hinges,
+ *       h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x).
+ * A sum of hinges over an arithmetic grid is a sum of a few arithmetic series: only loops that
+ * cross the border have to be visited step by step. */
 #include "model/cost/quick/grid.h"
 
 int64_t tf_grid_add(tf_grid *g, int64_t step, int64_t trip) {

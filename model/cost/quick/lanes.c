@@ -29,7 +29,7 @@ static void loops_allow(tf_lanes *w) {
                       tf_l(w, TF_T_EQ, w->value[e->equals[i].a], w->value[e->equals[i].b])));
 }
 
-/* Requires that the loops above every op have less than 2^48 steps together, so that no product of
+/* Requires that the loops above every op have fewer than 2^48 steps together, so that no product of
  * them overflows. */
 static void paths_small(tf_lanes *w) {
   for (int o = 0; o < w->p->wl->n_ops; o++) {
@@ -216,8 +216,8 @@ static int alike_at(tf_lanes *w, const void *of, int i, int j) {
   return alike(w, &both[0].first[i], &both[1].first[j]);
 }
 
-/* Whether the loops with more than one step below the common scope (path length n) are alike, one
- * by one. */
+/* Whether the loops with more than one step below the common scope (path length n) are pairwise
+ * equal. */
 int tf_lanes_same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
   const layout both[2] = {layout_of(v, n), layout_of(q, n)};
   return tf_lanes_paired(w, &both[0].list, &both[1].list, alike_at, both);
@@ -270,7 +270,7 @@ static void add_product(tf_lanes *w, int *to, int a, int b) {
   *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b));
 }
 
-/* Where one row of a Tile has the words of slice i. */
+/* The words of slice i in one row of its Tile. */
 static tf_lane_ports *cell_of(tf_lanes *w, int i, int row) {
   const tf_view *view = &w->m->views->node[w->p->slices[i].node];
   return &w->cells[view->cell + row * view->n_legs];
@@ -380,7 +380,7 @@ void tf_lanes_home(tf_lanes *w, int z) {
       len = tf_lanes_cut(w, len, h[r].cut[i]);
     for (int i = 0; i < h[r].n_more; i++) {
       int more = tf_l(w, M, last_step(w, h[r].more[i]), step_of(w, h[r].more[i]));
-      len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].by[i])));
+      len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].distance[i])));
     }
     words = tf_l(w, M, words, len);
     all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, len));
@@ -423,7 +423,7 @@ static void count(tf_lanes *w) {
  * home.c, value for value.  Where chains divide evenly,
  * a loop's steps shift what is met alike, and all instances meet as much. */
 
-/* Two lists of loops, of which those with one step count for nothing. */
+/* Compares two lists of loops, ignoring those with one step. */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b,
                     tf_lane_alike *same, const void *of) {
   int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
@@ -443,15 +443,15 @@ int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b,
   return row[0];
 }
 
-enum { MOST_CORNERS = 8 }; /* as in home.c: spatial loops of which all corners are looked at */
+enum { MOST_CORNERS = 8 }; /* as in home.c: spatial loops of which all corners are examined */
 
 typedef tf_lane_met met;
 
 static met met_new(tf_lanes *w, int lo, int len) {
   met v = {lo, len, TF_ARRAY(w->arena, int, (size_t)w->p->n_loops + 1)};
-  w->failed |= !v.by;
-  for (int l = 0; l < w->p->n_loops && v.by; l++)
-    v.by[l] = tf_l_int(w, 0);
+  w->failed |= !v.shift;
+  for (int l = 0; l < w->p->n_loops && v.shift; l++)
+    v.shift[l] = tf_l_int(w, 0);
   return v;
 }
 
@@ -471,26 +471,26 @@ static met index_of(tf_lanes *w, int o, const tf_index *ix, int n) {
     if (coef < 0) v.lo = tf_l(w, S, v.lo, reach);
     v.len = tf_l(w, A, v.len, reach);
     for (int l = 0; l < w->p->n_loops; l++)
-      v.by[l] = tf_l(w, A, v.by[l], tf_l(w, M, k, d.by[l]));
+      v.shift[l] = tf_l(w, A, v.shift[l], tf_l(w, M, k, d.shift[l]));
   }
   return v;
 }
 
-/* Joins b to a, which has `n` parts so far.  Parts that a loop moves apart are left to the count
- * row by row. */
+/* Joins b to a, which has `n` parts so far.  Parts that a loop moves differently are left to the
+ * count row by row. */
 static met join(tf_lanes *w, met a, met b, int n) {
   if (!n || w->failed) return b;
   const int end = tf_l(w, TF_T_MAX, tf_l(w, A, a.lo, a.len), tf_l(w, A, b.lo, b.len));
   for (int l = 0; l < w->p->n_loops; l++)
-    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.by[l], b.by[l]),
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, a.shift[l], b.shift[l]),
                       tf_l(w, TF_T_EQ, l, tf_l_int(w, 1))));
   a.lo = tf_l(w, TF_T_MIN, a.lo, b.lo);
   a.len = tf_l(w, S, end, a.lo);
   return a;
 }
 
-/* The range of op o, which leads at n.  Where what enters moves from run to run, any instance may
- * meet any part. */
+/* The range of op o, which leads at n.  If the incoming range moves from run to run, any instance
+ * may get any part. */
 static met led(tf_lanes *w, int o, int d, int n) {
   const tf_plan *p = w->p;
   const tf_path *path = &p->path[n], *enters = &p->path[p->lead[o]];
@@ -504,12 +504,12 @@ static met led(tf_lanes *w, int o, int d, int n) {
   v.lo = base.lo;
   v.len = base.len;
   for (int l = 0; l < p->n_loops; l++)
-    v.by[l] = base.by[l];
+    v.shift[l] = base.shift[l];
   for (int k = enters->n; k < path->n; k++) {
     const int l = path->loops[k];
     if (p->loops[l].dim != d || p->loops[l].axis == TF_TEMPORAL) continue;
-    v.by[l] = tf_l_sel(w, wanders, none, w->value[w->m->even->step[l]]);
-    v.len = tf_l(w, S, v.len, tf_l(w, M, tf_l(w, S, l, one), v.by[l]));
+    v.shift[l] = tf_l_sel(w, wanders, none, w->value[w->m->even->step[l]]);
+    v.len = tf_l(w, S, v.len, tf_l(w, M, tf_l(w, S, l, one), v.shift[l]));
   }
   return v;
 }
@@ -537,7 +537,7 @@ static met met_found(tf_lanes *w, int o, int d, int n) {
 /* The range of dim d of op o on entry to node n. */
 static met met_of(tf_lanes *w, int o, int d, int n) {
   met *at = &w->met[(o * w->p->wl->n_dims + d) * w->p->tree->n_nodes + n];
-  if (!at->by) *at = met_found(w, o, d, n);
+  if (!at->shift) *at = met_found(w, o, d, n);
   return *at;
 }
 
@@ -554,13 +554,13 @@ static met slice_of(tf_lanes *w, const tf_slice *s, int r) {
   return v;
 }
 
-/* ---- room ----------------------------------------------------------------------------------- */
+/* ---- capacity ------------------------------------------------------------------------------- */
 
-/* What is met at an m-tile along one rank, and the spatial loops above that. */
+/* The range touched at an m-tile along one rank, and the spatial loops above it. */
 typedef struct {
   met met;
   tf_lane_loops loops;
-} meeting;
+} touched_range;
 
 static tf_lane_loops spatial_above(const tf_plan *p, int n) {
   tf_lane_loops all = {0};
@@ -570,36 +570,36 @@ static tf_lane_loops spatial_above(const tf_plan *p, int n) {
 }
 
 static int same_step(tf_lanes *w, const void *of, int i, int j) {
-  const meeting *both = of;
+  const touched_range *both = of;
   const int k = both[0].loops.loop[i], l = both[1].loops.loop[j];
   const tf_ploop *x = &w->p->loops[k], *y = &w->p->loops[l];
   if (x->axis != y->axis || w->p->tree->nodes[x->node].level != w->p->tree->nodes[y->node].level)
     return tf_l_int(w, 0);
   return tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, k, l),
-              tf_l(w, TF_T_EQ, both[0].met.by[k], both[1].met.by[l]));
+              tf_l(w, TF_T_EQ, both[0].met.shift[k], both[1].met.shift[l]));
 }
 
-/* Whether all instances meet the same. */
-static int stands_still(tf_lanes *w, const meeting *a) {
+/* Whether all instances touch the same range. */
+static int same_for_all(tf_lanes *w, const touched_range *a) {
   int still = tf_l_int(w, 1);
   for (int i = 0; i < a->loops.n; i++) {
     const int l = a->loops.loop[i], one = tf_l(w, TF_T_EQ, l, tf_l_int(w, 1));
     still = tf_l(w, TF_T_AND, still,
-                 tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.by[l], tf_l_int(w, 0))));
+                 tf_l(w, TF_T_OR, one, tf_l(w, TF_T_EQ, a->met.shift[l], tf_l_int(w, 0))));
   }
   return still;
 }
 
-/* Whether each instance meets the same at both of two m-tiles. */
-static int met_alike(tf_lanes *w, const meeting *both) {
+/* Whether each instance touches the same range at both of two m-tiles. */
+static int same_at_both(tf_lanes *w, const touched_range *both) {
   const int first = tf_l(w, TF_T_AND, tf_l(w, TF_T_EQ, both[0].met.lo, both[1].met.lo),
                          tf_l(w, TF_T_EQ, both[0].met.len, both[1].met.len));
   const int each = tf_lanes_paired(w, &both[0].loops, &both[1].loops, same_step, both);
-  const int still = tf_l(w, TF_T_AND, stands_still(w, &both[0]), stands_still(w, &both[1]));
+  const int still = tf_l(w, TF_T_AND, same_for_all(w, &both[0]), same_for_all(w, &both[1]));
   return tf_l(w, TF_T_AND, first, tf_l(w, TF_T_OR, each, still));
 }
 
-/* Requires that not more loops than home.c goes through have steps. */
+/* Requires that at most as many loops as home.c examines have steps. */
 static void few_corners(tf_lanes *w, const tf_lane_loops *loops) {
   int n = tf_l_int(w, 0);
   for (int i = 0; i < loops->n; i++)
@@ -607,8 +607,8 @@ static void few_corners(tf_lanes *w, const tf_lane_loops *loops) {
   if (loops->n > MOST_CORNERS) tf_l_must(w, tf_l(w, TF_T_GT, tf_l_int(w, MOST_CORNERS + 1), n));
 }
 
-/* What all m-tiles meet together, wherever: the same for all trip counts. */
-static int64_t everywhere(tf_lanes *w, int z, int r) {
+/* The hull of what all m-tiles touch: the same for all trip counts. */
+static int64_t hull_of_all(tf_lanes *w, int z, int r) {
   const tf_plan *p = w->p;
   tf_eval ev = w->m->ev;
   tf_ival all = {0, 0};
@@ -623,22 +623,22 @@ static int64_t everywhere(tf_lanes *w, int z, int r) {
   return all.len;
 }
 
-/* The length along rank r that all instances set aside. */
+/* The length along rank r that each instance reserves. */
 static int side_of(tf_lanes *w, int z, int r) {
   const tf_plan *p = w->p;
-  meeting both[2]; /* the first m-tile, and the one at hand */
+  touched_range both[2]; /* the first m-tile, and the current one */
   int most = tf_l_int(w, 0), all_alike = tf_l_int(w, 1), n = 0;
   for (int i = 0; i < p->n_at_home && !w->failed; i++) {
     const tf_slice *s = &p->at_home[i];
     if (s->tensor != z) continue;
-    both[n > 0] = (meeting){slice_of(w, s, r), spatial_above(p, s->node)};
-    w->failed |= !both[n > 0].met.by;
+    both[n > 0] = (touched_range){slice_of(w, s, r), spatial_above(p, s->node)};
+    w->failed |= !both[n > 0].met.shift;
     if (w->failed) break;
     few_corners(w, &both[n > 0].loops);
     most = tf_l(w, TF_T_MAX, most, both[n > 0].met.len);
-    if (n++) all_alike = tf_l(w, TF_T_AND, all_alike, met_alike(w, both));
+    if (n++) all_alike = tf_l(w, TF_T_AND, all_alike, same_at_both(w, both));
   }
-  return tf_l_sel(w, all_alike, most, tf_l_int(w, everywhere(w, z, r)));
+  return tf_l_sel(w, all_alike, most, tf_l_int(w, hull_of_all(w, z, r)));
 }
 
 int tf_lanes_at_home(tf_lanes *w, int z) {
@@ -694,14 +694,14 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->flows = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
-  w->aside = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
+  w->concurrent = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   w->met = TF_ARRAY(a, tf_lane_met,
                     w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
   return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points &&
          w->width && w->class_steps && w->box && w->rank_len && w->home_words && w->need &&
-         w->in_use && w->moves && w->flows && w->cells && w->below && w->aside && w->hidden &&
+         w->in_use && w->moves && w->flows && w->cells && w->below && w->concurrent && w->hidden &&
          w->heads && w->met;
 }
 
@@ -723,7 +723,7 @@ static tf_tape *write_out(tf_lanes *w, void (*uneven)(tf_lanes *w)) {
   out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
   out[TF_LANE_HELD] = tf_lanes_held(w);
   out[TF_LANE_NODES] = tf_lanes_nodes(w, out[TF_LANE_CYCLES]);
-  out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may rule a row out */
+  out[TF_LANE_COUNTS] = w->counts; /* last, as each of the others may exclude a row */
   out[TF_LANE_FITS] = w->fits;
   return w->failed ? NULL : tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }

@@ -1,6 +1,6 @@
-/* What does not fit, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and
- * energy.c, value for value.  Not whether what runs at once stands beside each other on a mesh:
- * that is found row by row. */
+/* Capacity checks, cycles and energy as a branch-free program: resource.c, ports.c, latency.c and
+ * energy.c, value for value.  Whether branches that run at once fit side by side on a mesh is
+ * checked row by row instead. */
 #include "model/cost/access.h"
 #include "model/cost/quick/lanes.h"
 #include "model/cost/zeros.h"
@@ -57,7 +57,8 @@ static int homes(tf_lanes *w, int n, int level, bool below) {
   return bits;
 }
 
-/* What Shar's children hold twice of tensor z: the sum of their boxes minus the hull of them. */
+/* Words of tensor z that Shar's children would count twice: the sum of their boxes minus the
+ * hull. */
 static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
   const tf_plan *p = w->p;
   int sum = tf_l_int(w, 0), box = tf_l_int(w, 1), rank = p->wl->tensors[z].rank, holders = 0,
@@ -121,7 +122,7 @@ static void within(tf_lanes *w, int a, int64_t most) {
 /* Bits that one instance of the memory must hold. */
 static int level_bits(tf_lanes *w, int level) {
   int bits = need(w, 0, level);
-  for (int z = 0; z < w->p->wl->n_tensors; z++) /* inputs and outputs are there throughout */
+  for (int z = 0; z < w->p->wl->n_tensors; z++) /* inputs and outputs are held throughout */
     if (w->p->home_scope[z] < 0 && w->p->home_level[z] == level && has_home(w, z))
       bits = tf_l(w, A, bits, bits_of(w, level, z, w->home_words[z]));
   return bits;
@@ -192,7 +193,7 @@ static void instances(tf_lanes *w) {
     const tf_pass *k = &v->passes[i];
     if (k->from >= 0) w->in_use[i] = w->width[k->from];
     if (k->up >= 0)
-      w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+      w->in_use[k->up] = tf_l(w, k->own_instances ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
   }
 }
 
@@ -205,7 +206,7 @@ static int left_reads(tf_lanes *w, const tf_left *left, int read, int update) {
 /* tf_zeros_take. */
 static void take_zeros(tf_lanes *w) {
   for (int i = w->p->n_tile_slices; i < w->p->n_slices && w->m->zeros; i++) {
-    const tf_left *left = &tf_zeros_left(w->m, i)->of[TF_LEFT_TIME];
+    const tf_left *left = &tf_zeros_left(w->m, i)->left[TF_LEFT_TIME];
     tf_lane_move *v = &w->flows[i];
     v->read = w->p->slices[i].makes ? left_reads(w, left, v->read, v->update)
                                     : tf_l(w, FM, v->read, tf_l_real(w, left->read));
@@ -228,7 +229,7 @@ static void ports(tf_lanes *w) {
   const tf_views *v = w->m->views;
   take_zeros(w);
   for (int i = 0; i < v->n_passes; i++)
-    w->below[i] = w->aside[i] = (tf_lane_ports){w->zero, w->zero};
+    w->below[i] = w->concurrent[i] = (tf_lane_ports){w->zero, w->zero};
   for (int i = 0; i < w->p->n_slices; i++) {
     tf_lane_ports *up = &w->below[v->up_pass[i]];
     add_real(w, &up->read, w->flows[i].read, v->up[i]);
@@ -240,10 +241,11 @@ static void ports(tf_lanes *w) {
   }
   for (int i = 0; i < v->n_passes; i++) {
     const tf_pass *k = &v->passes[i];
-    w->below[i] = both(w, w->below[i], w->aside[i]);
+    w->below[i] = both(w, w->below[i], w->concurrent[i]);
     if (k->up < 0) continue;
-    if (k->beside)
-      w->aside[k->up] = busier(w, &w->p->arch->memories[k->level], w->aside[k->up], w->below[i]);
+    if (k->own_instances)
+      w->concurrent[k->up] =
+          busier(w, &w->p->arch->memories[k->level], w->concurrent[k->up], w->below[i]);
     else
       w->below[k->up] = both(w, w->below[k->up], w->below[i]);
   }
@@ -257,7 +259,7 @@ static int port_time(tf_lanes *w, int pass, tf_lane_ports by) {
   return mem->one_port ? tf_l(w, FA, read, write) : more(w, read, write);
 }
 
-/* What a pass moves, less what has passed before the m-tile `first` begins. */
+/* Words of a pass, less those that have passed before the m-tile `first` begins. */
 static tf_lane_ports left_of(tf_lanes *w, int pass, int first) {
   tf_lane_ports p = w->below[pass];
   const tf_view *v = first < 0 ? NULL : &w->m->views->node[first];
@@ -340,7 +342,7 @@ static int free_time(tf_lanes *w, int before, const tf_view *f, int l) {
   return more(w, tf_l(w, FS, room, busy), w->zero);
 }
 
-/* What of Tile f's first load is left to it behind the end of the node before; -1: all. */
+/* The exposed time of Tile f's first load after the end of the previous node; -1: all. */
 static int first_load(tf_lanes *w, int f, int before) {
   const tf_view *v = &w->m->views->node[f];
   int left = w->zero;
@@ -376,7 +378,7 @@ static int stepwise(tf_lanes *w, int n, int child, int before) {
   return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, first_load(w, n, before)), work), store);
 }
 
-/* What a Tile waits for in one step, if it moves any words. */
+/* The network wait of a Tile in one step, if it moves any words. */
 static int wait_of(tf_lanes *w, int n) {
   const tf_view *v = &w->m->views->node[n];
   const tf_memory *mem = &w->p->arch->memories[w->p->tree->nodes[n].level];
@@ -466,7 +468,7 @@ int tf_lanes_nodes(tf_lanes *w, int cycles) {
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* What all slices of tensor z move at a level. */
+/* Words that all slices of tensor z move at a level. */
 static tf_lane_move moved(tf_lanes *w, int level, int z) {
   int none = tf_l_int(w, 0);
   tf_lane_move sum = {none, none, none, none};
@@ -509,7 +511,7 @@ static bool leaks(const tf_arch *a) {
   return any;
 }
 
-/* What leaks in a cycle. */
+/* Leakage per cycle. */
 static int leakage(tf_lanes *w) {
   const tf_arch *a = w->p->arch;
   int pj = w->zero;
@@ -583,14 +585,14 @@ static int level_energy(tf_lanes *w, int level) {
   return pj;
 }
 
-/* tf_zeros_count: what the leaves' accesses that are not made take from `moved`; reals. */
+/* tf_zeros_count: subtracts the omitted accesses of leaves from `moved`; reals. */
 static tf_lane_move left_of_moved(tf_lanes *w, int level, int z) {
   const tf_lane_move v = moved(w, level, z);
   tf_lane_move left = {tf_l_to(w, v.fill), tf_l_to(w, v.drain), tf_l_to(w, v.read),
                        tf_l_to(w, v.update)};
   for (int i = w->p->n_tile_slices; i < w->p->n_slices; i++) {
     const tf_slice *s = &w->p->slices[i];
-    const tf_left *of = &tf_zeros_left(w->m, i)->of[TF_LEFT_ENERGY];
+    const tf_left *of = &tf_zeros_left(w->m, i)->left[TF_LEFT_ENERGY];
     const int read = tf_l_to(w, w->moves[i].read), update = tf_l_to(w, w->moves[i].update);
     if (s->tensor != z || s->above != level) continue;
     left.read = tf_l(w, FS, left.read,
@@ -601,7 +603,7 @@ static tf_lane_move left_of_moved(tf_lanes *w, int level, int z) {
   return left;
 }
 
-/* level_energy of what zeros leave. */
+/* level_energy of the words that zeros do not save. */
 static int level_energy_left(tf_lanes *w, int level) {
   const tf_plan *p = w->p;
   const tf_memory *mem = &p->arch->memories[level];
@@ -620,7 +622,7 @@ static int level_energy_left(tf_lanes *w, int level) {
   return pj;
 }
 
-/* Points of op o that take energy from `points`. */
+/* Those of op o's points that take energy. */
 static int points_left(tf_lanes *w, int o, int points) {
   const double void_share = 1 - tf_zeros_work(w->m, o, TF_LEFT_ENERGY);
   return tf_l(w, FS, points, tf_l(w, FM, tf_l_to(w, w->points[o]), tf_l_real(w, void_share)));

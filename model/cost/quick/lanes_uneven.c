@@ -1,16 +1,15 @@
-/* The count where loops leave a remainder as a branch-free program: uneven.c and uneven_plan.c,
- * value for value.  Of the chains of loops only those of which each splits what the one before
- * leaves (a lone one, too); of a tree that has others there is no such program, and rows in which
- * siblings keep what is needed do not count. */
+/* The count with remainders as a branch-free program: uneven.c and uneven_plan.c, value for value.
+ * Only for chains each of which splits what the previous one leaves (or a single chain); for other
+ * trees there is no such program, and rows in which siblings keep needed content do not count. */
 #include "model/cost/quick/lanes.h"
 #include "model/cost/quick/uneven_plan.h"
 
-enum { MOST_BRING = 6 }; /* loops that bring slices into one home */
+enum { MOST_BRING = 6 }; /* loops that put slices into one home */
 
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
-/* What is summed over: chains of one path, from the outside.  Positions in `zero` are at their
- * first setting, the one that carries is not; `back`: those that went back to their first when it
+/* The argument of a sum: chains of one path, from the outside.  Positions in `zero` are at their
+ * first setting, the loop at `carry` is not; `back`: loops that went back to their first when it
  * stepped. */
 typedef struct {
   tf_lanes *w;
@@ -22,12 +21,12 @@ typedef struct {
   int carry;
 } sums;
 
-/* Settings of a chain: so many with a full tile, and `ends` (0 or 1) with the last one. */
+/* Settings of a chain: the number with a full tile, and `ends` (0 or 1) with the last one. */
 typedef struct {
   int below, ends, full, last;
 } kinds;
 
-/* Those of a chain that splits a value `len`; they are asked for again and again. */
+/* Cached settings of a chain that splits a value `len`. */
 struct tf_lane_kinds {
   int end; /* 1 + the innermost of its loops, which tells the others; 0: free */
   int len, carry;
@@ -82,19 +81,18 @@ static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
   return at->k;
 }
 
-static int weigh(tf_lanes *w, int below, int full, int ends, int last) {
+static int total_words(tf_lanes *w, int below, int full, int ends, int last) {
   return tf_l(w, A, tf_l(w, M, below, full), tf_l(w, M, ends, last));
 }
 
-/* The sum over chain i and those inside it, where what chain i splits is so long. */
+/* The sum over chain i and those inside it, if chain i splits this length. */
 static int sum_from(const sums *x, int i, int len) {
   if (i >= x->n || i >= TF_PLAIN_CHAINS) return x->ranked ? len : tf_l_int(x->w, 1);
   const kinds k = kinds_of(x, x->chain[i], len);
-  return weigh(x->w, k.below, sum_from(x, i + 1, k.full), k.ends, sum_from(x, i + 1, k.last));
+  return total_words(x->w, k.below, sum_from(x, i + 1, k.full), k.ends, sum_from(x, i + 1, k.last));
 }
 
-/* How far the innermost loop of a chain that went back moves its tile; 0: none has more than one
- * step. */
+/* The shift by the innermost loop of a chain that went back; 0: none has more than one step. */
 static int back_step(const sums *x, const tf_path_chain *of) {
   int step = tf_l_int(x->w, 0);
   for (int i = 0; i < of->n; i++)
@@ -104,8 +102,8 @@ static int back_step(const sums *x, const tf_path_chain *of) {
   return step;
 }
 
-/* Over the innermost chain: settings that are there with the length s, not with r, and of which no
- * other one is there once the loops that went back go on. */
+/* Over the innermost chain: settings that exist with the length s, not with r, and of which no
+ * other one exists once the loops that went back continue. */
 static int only_from(const sums *x, int s, int r) {
   tf_lanes *w = x->w;
   const tf_path_chain *of = x->chain[x->n - 1];
@@ -114,13 +112,13 @@ static int only_from(const sums *x, int s, int r) {
       tf_l_sel(w, tf_l(w, TF_T_GT, step, none), tf_l(w, TF_T_MAX, r, tf_l(w, S, s, step)), r);
   const kinds all = kinds_of(x, of, s), out = kinds_of(x, of, from);
   const int left = tf_l(w, S, tf_l(w, A, all.below, all.ends), tf_l(w, A, out.below, out.ends));
-  const int sum = weigh(w, tf_l(w, S, left, all.ends), all.full, all.ends, all.last);
+  const int sum = total_words(w, tf_l(w, S, left, all.ends), all.full, all.ends, all.last);
   return tf_l_sel(w, tf_l(w, TF_T_GT, left, none), sum, none);
 }
 
-/* The part of sum_from that was there at the entry before: the same tile, as the instance took part
- * in no other since the loops that went back began.  One that did has another tile, which has
- * nothing in common. */
+/* The part of sum_from that was there at the previous entry: the same tile, if the instance was
+ * idle since the loops that went back began.  An instance that was not has another, disjoint
+ * tile. */
 static int stay_from(const sums *x, int i, int len) {
   tf_lanes *w = x->w;
   if (i >= x->n || i >= TF_PLAIN_CHAINS) return x->ranked ? len : tf_l_int(w, 1);
@@ -133,7 +131,7 @@ static int stay_from(const sums *x, int i, int len) {
   const int below = tf_l_sel(w, goes_on, next.below, none),
             ends = tf_l_sel(w, goes_on, next.ends, none);
   const int alone = tf_l(w, S, k.below, tf_l(w, A, below, ends));
-  int sum = weigh(w, alone, stay_from(x, i + 1, k.full), k.ends, stay_from(x, i + 1, k.last));
+  int sum = total_words(w, alone, stay_from(x, i + 1, k.full), k.ends, stay_from(x, i + 1, k.last));
   if (i + 2 == x->n) sum = tf_l(w, A, sum, tf_l(w, M, ends, only_from(x, k.full, next.last)));
   if (i + 2 < x->n) tf_l_must(w, tf_l(w, TF_T_EQ, ends, none));
   return sum;
@@ -141,7 +139,7 @@ static int stay_from(const sums *x, int i, int len) {
 
 /* ---- groups of chains ------------------------------------------------------------------------ */
 
-/* The range that a range is by another name: all that is read of it is that range. */
+/* The range of which this range is an alias: its only read is all of that range. */
 static int named(const tf_even *e, int range) {
   const tf_even_range *r = &e->ranges[range];
   int other = -1;
@@ -156,8 +154,8 @@ static int named(const tf_even *e, int range) {
   return other;
 }
 
-/* Lists the chains of a group from the outermost on; false: they do not each split just what the
- * one before leaves. */
+/* Lists the chains of a group from the outermost on; false: some chain does not split exactly what
+ * the previous one leaves. */
 static bool list_chains(sums *x, const tf_uneven_node *n, const tf_chain_group *g, int range) {
   const tf_even *e = x->w->m->even;
   uint32_t outer = 0;
@@ -179,28 +177,28 @@ static bool list_chains(sums *x, const tf_uneven_node *n, const tf_chain_group *
   return !r || (r->what == TF_PART && r->chain == last);
 }
 
-/* What is summed over: as in tf_uneven_sum. */
+/* The argument of a sum, as in tf_uneven_sum. */
 typedef struct {
   int node;
   const tf_chain_groups *groups;
   const tf_even_slice *v; /* NULL: settings are counted */
   uint64_t zero;
   int carry;
-  bool finds; /* the slice itself may have left something */
+  bool finds; /* the slice itself may have left content */
 } wanted;
 
 typedef struct {
   int box, kept;
 } total;
 
-/* A sum that has been written already. */
+/* A sum that is compiled already. */
 struct tf_lane_sum {
-  int node, range, carry, box, kept; /* kept -1: not asked for */
+  int node, range, carry, box, kept; /* kept -1: not needed */
   uint32_t now;
   uint64_t zero, back;
 };
 
-/* What is known of the sum of a group that is written as `k` says; NULL: there is no room. */
+/* The cached sum of a group with the key `k`; NULL: there is no room. */
 static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
   uint64_t h = k.zero ^ k.back << 13 ^ (uint64_t)k.now << 32;
   h = (h ^ (uint64_t)(k.node * 64 + k.range)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -217,7 +215,7 @@ static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
   return NULL;
 }
 
-/* Over chains; only those of a group with a rank may find something else than all. */
+/* Over chains; only those of a group with a rank may find less than all. */
 static total sum_chains(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
   const int range = g->n_rank ? k->v->range[g->rank[0]] : -1;
   const bool carries = k->carry >= 0 && g->positions >> k->carry & 1;
@@ -252,7 +250,7 @@ static total sum_group(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
 static total sum_up(tf_lanes *w, const wanted *k) {
   total all = {tf_l_int(w, 1), tf_l_int(w, k->finds)};
   for (int g = 0; g < k->groups->n && !w->failed; g++) {
-    const total t = sum_group(w, k, &k->groups->of[g]);
+    const total t = sum_group(w, k, &k->groups->group[g]);
     all.box = tf_l(w, M, all.box, t.box);
     if (k->finds) all.kept = tf_l(w, M, all.kept, t.kept);
   }
@@ -275,7 +273,7 @@ static int sum_all(tf_lanes *w, const piece *x, uint64_t zero) {
   return sum_up(w, &(wanted){x->s->node, &x->u->self, x->v, zero, -1, false}).box;
 }
 
-/* Requires that no sum over the slice's settings is large. */
+/* Requires that the sums over the slice's settings are small. */
 static void small(tf_lanes *w, const piece *x) {
   const tf_path *path = &w->p->path[x->s->node];
   int most = tf_l_real(w, 1);
@@ -291,11 +289,11 @@ typedef struct {
   int all, groups, first;
 } entry;
 
-/* What is to be summed for one class of entries. */
+/* The sums of one class of entries. */
 typedef struct {
   wanted of;
-  int stays; /* whether what was before is there; -1: never */
-  int n;     /* sums written so far, by the positions that are at their first besides */
+  int stays; /* whether the previous content is there; -1: never */
+  int n;     /* sums written so far, by the positions that are at their first in addition */
   uint64_t zero[3 * TF_N_SIDES];
   int words[3 * TF_N_SIDES];
 } class;
@@ -333,7 +331,7 @@ static int entered(tf_lanes *w, class *k, uint64_t zero) {
   return k->words[k->n++];
 }
 
-/* joins: on the side of the serving memory those that share a transfer count once. */
+/* joins: on the side of the serving memory, instances that share a transfer count once. */
 static entry enter(tf_lanes *w, const piece *x, int c, class *k, int side) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const bool joins = x->s->makes ? mem->reduce : mem->multicast;
@@ -432,8 +430,8 @@ static void count_nodes(tf_lanes *w) {
   }
 }
 
-/* Ranges, of which a tile is at most as long as what it is a part of; and what the counts of loops
- * must meet. */
+/* Ranges, with tiles at most as long as what they are a part of; and the conditions that trip
+ * counts must meet. */
 static void ranges(tf_lanes *w) {
   const tf_even *e = w->m->even;
   const int one = tf_l_int(w, 1);
@@ -447,7 +445,7 @@ static void ranges(tf_lanes *w) {
     tf_l_must(w, tf_l(w, TF_T_GT, more, w->len[e->covers[i].range]));
   }
   for (int l = 0; l < w->p->n_loops; l++)
-    if (e->chains[e->chain_of[l]].apart) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
+    if (e->chains[e->chain_of[l]].may_differ) tf_l_must(w, tf_l(w, TF_T_EQ, l, one));
 }
 
 /* ---- homes: uneven_home.c ------------------------------------------------------------------- */
@@ -456,19 +454,18 @@ typedef struct {
   int lo, len;
 } span;
 
-/* What loops bring into one instance of intermediate z's home. */
+/* The slices that loops put into one instance of intermediate z's home. */
 typedef struct {
   tf_lanes *w;
   const tf_path *path;    /* of the home scope */
-  int digit[TF_MAX_PATH]; /* 0 for all loops but those that bring */
+  int digit[TF_MAX_PATH]; /* 0 for all loops but those that put slices there */
   int n_rank, range[TF_MAX_RANK];
-  span all[TF_MAX_RANK]; /* what is left so far */
+  span all[TF_MAX_RANK]; /* hull so far */
   bool any;
-} leavings;
+} home_hull;
 
-/* A range once the loops of a chain at these positions have split it; a length of 0: there is
- * nothing left. */
-static span split(const leavings *g, span v, int chain, uint64_t positions) {
+/* The range after the loops of a chain at these positions; length 0: nothing is left. */
+static span split(const home_hull *g, span v, int chain, uint64_t positions) {
   tf_lanes *w = g->w;
   for (; positions; positions &= positions - 1) {
     const int pos = __builtin_ctzll(positions), loop = g->path->loops[pos];
@@ -480,7 +477,7 @@ static span split(const leavings *g, span v, int chain, uint64_t positions) {
   return v;
 }
 
-static span span_of(const leavings *g, int range) {
+static span span_of(const home_hull *g, int range) {
   const tf_even_range *r = &g->w->m->even->ranges[named(g->w->m->even, range)];
   if (r->what == TF_WHOLE) return (span){tf_l_int(g->w, 0), tf_l_int(g->w, r->len)};
   if (r->what == TF_PART) return split(g, span_of(g, r->base), r->chain, r->moves);
@@ -488,8 +485,8 @@ static span span_of(const leavings *g, int range) {
   return (span){0, 0};
 }
 
-/* The last step that the loop at a position takes, given the digits of those outside it. */
-static int last_of(const leavings *g, int pos) {
+/* The last step of the loop at a position, given the digits of those outside it. */
+static int last_of(const home_hull *g, int pos) {
   tf_lanes *w = g->w;
   const int loop = g->path->loops[pos], chain = w->m->even->chain_of[loop];
   const int step = w->value[w->m->even->step[loop]], one = tf_l_int(w, 1);
@@ -499,7 +496,7 @@ static int last_of(const leavings *g, int pos) {
   return tf_l(w, S, tf_l(w, TF_T_MIN, tf_l(w, TF_T_MAX, n, one), loop), one);
 }
 
-static void add_left(leavings *g) {
+static void add_left(home_hull *g) {
   tf_lanes *w = g->w;
   span box[TF_MAX_RANK];
   int there = tf_l_int(w, 1);
@@ -520,23 +517,23 @@ static void add_left(leavings *g) {
 }
 
 /* Joins what the first and the last instance of each of the loops at these positions leave. */
-static void add_brought(leavings *g, uint64_t left) {
+static void add_slices(home_hull *g, uint64_t left) {
   if (!left) {
     add_left(g);
     return;
   }
   const int pos = __builtin_ctzll(left), last = last_of(g, pos);
-  add_brought(g, left & (left - 1));
+  add_slices(g, left & (left - 1));
   g->digit[pos] = last;
-  add_brought(g, left & (left - 1));
+  add_slices(g, left & (left - 1));
   g->digit[pos] = tf_l_int(g->w, 0);
 }
 
-/* Words of z at home where loops bring several slices of it. */
-static int brought(tf_lanes *w, int z) {
+/* Words of z at home if loops put several slices there. */
+static int home_words(tf_lanes *w, int z) {
   const tf_tensor *t = &w->p->wl->tensors[z];
   const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
-  leavings g = {.w = w, .path = &w->p->path[w->p->home_scope[z]], .n_rank = t->rank};
+  home_hull g = {.w = w, .path = &w->p->path[w->p->home_scope[z]], .n_rank = t->rank};
   uint64_t brings = 0;
   for (int pos = 0; pos < g.path->n; pos++) {
     g.digit[pos] = tf_l_int(w, 0);
@@ -548,7 +545,7 @@ static int brought(tf_lanes *w, int z) {
     w->failed = true;
     return 0;
   }
-  add_brought(&g, brings);
+  add_slices(&g, brings);
   int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
   for (int r = 0; r < t->rank && !w->failed; r++) {
     int len = g.all[r].len;
@@ -570,7 +567,7 @@ static void count_home(tf_lanes *w, int z) {
     for (int i = 0; i < h[r].n_more; i++, may = true)
       brings = tf_l(w, TF_T_OR, brings, tf_l(w, TF_T_GT, h[r].more[i], tf_l_int(w, 1)));
   tf_lanes_home(w, z);
-  if (may) w->home_words[z] = tf_l_sel(w, brings, brought(w, z), w->home_words[z]);
+  if (may) w->home_words[z] = tf_l_sel(w, brings, home_words(w, z), w->home_words[z]);
 }
 
 bool tf_lanes_uneven_apply(const struct tf_model *m) {

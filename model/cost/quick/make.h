@@ -1,5 +1,5 @@
-/* Internal to the quick count: the state while values that do not depend on trip counts are
- * gathered. */
+/* Internal to the quick count: the state while tables that do not depend on trip counts are
+ * built. */
 #ifndef MODEL_COST_QUICK_MAKE_H
 #define MODEL_COST_QUICK_MAKE_H
 #include "model/cost/quick/even.h"
@@ -12,9 +12,10 @@ typedef struct {
   tf_even *e;
   int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_fixed,
       cap_chains, cap_others, cap_singles;
-  int *at; /* [op * n_dims * n_nodes ...] 1 + the range of an op's dim at a node; 0: not made yet */
-  int *whole; /* [dim] 1 + the range of its whole extent */
-  int *chain; /* [op * n_loops + loop] product of the loops below that loop on the op's chain */
+  int *range_of; /* [op * n_dims * n_nodes ...] 1 + the range of an op's dim at a node; 0: not made
+                    yet */
+  int *whole;    /* [dim] 1 + the range of its whole extent */
+  int *chain;    /* [op * n_loops + loop] product of the loops below that loop on the op's chain */
   bool ok, oom;
 } tf_even_maker;
 

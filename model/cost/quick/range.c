@@ -1,5 +1,5 @@
-/* Ranges as products of trip counts, and how far each loop moves them: see even.h; infer.h has the
- * rules. */
+/* Ranges as products of trip counts, and how far each loop moves them: see even.h; the rules are in
+ * infer.h. */
 #include <string.h>
 
 #include "model/cost/quick/make.h"
@@ -52,7 +52,7 @@ static int chain(tf_even_maker *k, int o, int d, int base) {
   for (int i = 0; i < e->n_chains; i++)
     if (e->chains[i].lead == k->p->lead[o] && e->chains[i].dim == d) {
       if (same_range(e, e->chains[i].base, base)) return i;
-      e->chains[i].apart = true;
+      e->chains[i].may_differ = true;
       TF_EVEN_PUSH(k, others, (tf_even_other){i, base, o});
       return i;
     }
@@ -185,7 +185,7 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
   }
 }
 
-/* What the reads refer to: a rank of tensor z, below a node. */
+/* The rank of tensor z, below a node, to which the reads refer. */
 typedef struct {
   const tf_tensor *z;
   int rank, node;
@@ -222,7 +222,7 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
   return TF_EVEN_PUSH(k, ranges, r);
 }
 
-/* The range of what a run of a retaining scope needs, and computes where nothing of it is held. */
+/* The range that a run of a retaining scope needs, and computes if nothing of it is held. */
 static int run_range(tf_even_maker *k, int range) {
   if (!k->ok) return 0;
   tf_even_range r = k->e->ranges[range];
@@ -281,7 +281,7 @@ int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
     k->ok = false;
     return 0;
   }
-  int *memo = &k->at[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
+  int *memo = &k->range_of[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
   if (!*memo) *memo = 1 + found_range(k, o, d, n);
   return *memo - 1;
 }
@@ -294,7 +294,7 @@ int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
     return 0;
   }
   for (int i = 0; i < s->n_touch && s->n_touch > 1 && p->wl->tensors[s->tensor].pad[rank]; i++)
-    if (s->touch[i].ref < 0) /* it makes all that the others read */
+    if (s->touch[i].ref < 0) /* the producer makes all that the others read */
       return tf_even_range_at(k, s->touch[i].op, p->wl->ops[s->touch[i].op].dims[rank], s->node);
   for (int i = 0; i < s->n_touch && k->ok; i++) {
     const tf_touch *t = &s->touch[i];

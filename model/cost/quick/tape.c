@@ -1,4 +1,4 @@
-/* Writes branch-free programs for lanes: see tape.h. */
+/* Compiles branch-free programs for lanes: see tape.h. */
 #include "model/cost/quick/tape.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint64_t hash_of(const value *v) {
   return h >> 40;
 }
 
-/* Makes room for twice as many values; false: these would be too many, or memory has run out. */
+/* Doubles the room for values; false: there would be too many, or memory has run out. */
 static bool grow(tf_scribe *s) {
   const int room = s->room ? 2 * s->room : FIRST;
   value *v = room <= MOST ? realloc(s->v, (size_t)room * sizeof *v) : NULL;
@@ -112,9 +112,9 @@ static bool real_is(const tf_scribe *s, int i, double x) {
   return s->v[i].op == TF_T_REAL && !(d < x) && !(d > x);
 }
 
-/* Simplifies operations with neutral operands, without a step.  Negative zeros do not occur, as no
+/* Simplifies operations with neutral operands to one of them.  Negative zeros do not occur, as no
  * count or time is negative.  -1: it cannot be simplified. */
-static int plain(tf_scribe *s, tf_tape_op op, int a, int b) {
+static int simplify(tf_scribe *s, tf_tape_op op, int a, int b) {
   switch (op) {
   case TF_T_ADD: return tf_tape_is(s, a, 0) ? b : tf_tape_is(s, b, 0) ? a : -1;
   case TF_T_SUB: return a == b ? tf_tape_int(s, 0) : tf_tape_is(s, b, 0) ? a : -1;
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void step(tf_lane *slots, const tf_
 }
 
 /* Constant folding: the value of a step whose operands are all constants. */
-static int worked_out(tf_scribe *s, tf_tape_op op, const int *of) {
+static int fold(tf_scribe *s, tf_tape_op op, const int *of) {
   tf_lane at[4];
   at[3].i[0] = 0;
   for (int k = 0; k < 3; k++)
@@ -208,9 +208,9 @@ int tf_tape_make(tf_scribe *s, tf_tape_op op, int a, int b, int c) {
   bool constant = true;
   for (int k = 0; k < 3; k++)
     constant &= !has(op, k) || is_constant(s, of[k]);
-  if (constant) return worked_out(s, op, of);
+  if (constant) return fold(s, op, of);
   if (op == TF_T_SEL && (a == b || is_constant(s, c))) return a == b || tf_tape_is(s, c, 1) ? a : b;
-  int same = plain(s, op, a, b);
+  int same = simplify(s, op, a, b);
   return same >= 0 ? same : put(s, (value){.op = op, .a = of[0], .b = of[1], .c = of[2]});
 }
 
@@ -222,9 +222,9 @@ typedef struct {
   int *slot;
   int *spare; /* free slots */
   int n_spare;
-} places;
+} slots_of_values;
 
-static void last_uses(const tf_scribe *s, const int *values, int n, places *p) {
+static void last_uses(const tf_scribe *s, const int *values, int n, slots_of_values *p) {
   for (int i = 0; i < s->n; i++)
     p->last[i] = i < s->n_inputs ? MOST : -1;
   for (int i = 0; i < n; i++)
@@ -237,7 +237,7 @@ static void last_uses(const tf_scribe *s, const int *values, int n, places *p) {
   }
 }
 
-static void add_step(const tf_scribe *s, tf_tape *t, places *p, int i) {
+static void add_step(const tf_scribe *s, tf_tape *t, slots_of_values *p, int i) {
   const value *v = &s->v[i];
   const int of[3] = {v->a, v->b, v->c};
   p->slot[i] = p->n_spare ? p->spare[--p->n_spare] : t->n_slots++;
@@ -250,7 +250,7 @@ static void add_step(const tf_scribe *s, tf_tape *t, places *p, int i) {
     }
 }
 
-static bool fill_constants(const tf_scribe *s, tf_arena *a, tf_tape *t, const places *p) {
+static bool fill_constants(const tf_scribe *s, tf_arena *a, tf_tape *t, const slots_of_values *p) {
   char *room = tf_arena_array(a, (size_t)t->n_slots + 1, sizeof *t->slots);
   if (!room) return false;
   t->slots = (tf_lane *)(void *)(room + (64 - (uintptr_t)room % 64) % 64);
@@ -266,7 +266,7 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   int *room = calloc(3 * most, sizeof *room);
   bool ok = t && room && !s->full;
   if (ok) {
-    places p = {room, room + most, room + 2 * most, 0};
+    slots_of_values p = {room, room + most, room + 2 * most, 0};
     last_uses(s, values, n, &p);
     t->n_slots = s->n_inputs;
     t->steps = TF_ARRAY(a, tf_tape_step, (size_t)s->n);
@@ -285,7 +285,7 @@ tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n) {
   return ok ? t : NULL;
 }
 
-/* The same loops, compiled for each vector length of the processor, and for as many lanes as are
+/* The same loops, compiled for each vector length of the processor, and for only as many lanes as
  * needed. */
 static inline __attribute__((always_inline)) void run(const tf_tape *t, const int lanes) {
   for (int i = 0; i < t->n_steps; i++)

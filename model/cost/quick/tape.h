@@ -1,4 +1,4 @@
-/* A branch-free program, written once per tree and run for many rows of trip counts at once.  Every
+/* A branch-free program, compiled once per tree and run for many rows of trip counts at once. Every
  * value is an array of lanes, one per row, so that each step is a loop over lanes, which the
  * compiler vectorises.  Integers must stay below 2^53 where a step divides them; sums and products
  * wrap. */
@@ -54,7 +54,7 @@ typedef struct tf_tape {
   int *out;       /* slots of the results */
 } tf_tape;
 
-/* A program being written.  Equal values are shared; constants are folded. */
+/* A program under construction.  Equal values are shared; constants are folded. */
 typedef struct tf_scribe tf_scribe;
 
 /* NULL when memory runs out. */
@@ -68,7 +68,6 @@ int tf_tape_make(tf_scribe *s, tf_tape_op op, int a, int b, int c);
 bool tf_tape_is(const tf_scribe *s, int value, int64_t constant);
 /* The program for n results, in the arena; NULL when memory runs out or it is too long. */
 tf_tape *tf_tape_new(tf_arena *a, tf_scribe *s, const int *values, int n);
-/* Runs it on the first so many lanes of the input slots, or on more.  All lanes must have inputs.
- */
+/* Runs it on the first `rows` lanes of the input slots, or on more.  All lanes must have inputs. */
 void tf_tape_run(const tf_tape *t, int rows);
 #endif

@@ -1,11 +1,11 @@
-/* Counts where loops leave a remainder: see uneven.h. */
+/* The count with remainders: see uneven.h. */
 #include "model/cost/quick/uneven.h"
 
 #include <string.h>
 
 #include "model/cost/quick/uneven_plan.h"
 
-/* A slice, and what is known of it once a tree. */
+/* A slice, and its tables, which are made once per tree. */
 typedef struct {
   const tf_slice *s;
   const tf_even_slice *v;
@@ -16,8 +16,8 @@ static piece piece_of(const struct tf_model *m, int i) {
   return (piece){&m->plan->slices[i], &m->even->slices[i], &m->uneven->slice[i]};
 }
 
-/* Loops that stand at their first where what follows from runs of scope `run` (-1: none) is made.
- */
+/* Loops that are at their first setting when results of runs of scope `run` (-1: none) are
+ * computed. */
 static uint64_t still_of(const struct tf_model *m, int run) {
   return run < 0 ? 0 : m->uneven->still[run];
 }
@@ -30,14 +30,14 @@ static tf_uneven_sum of_all(const struct tf_model *m, const piece *x) {
                          .carry = -1};
 }
 
-/* Over all settings. */
+/* Sums over all settings. */
 static bool sum_all(struct tf_model *m, const piece *x, tf_uneven_sums *sums) {
   const tf_uneven_sum w = of_all(m, x);
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* What is summed over for the entries in a class.  keeps: what was before is there.  run: only
- * those in runs of that scope that make something; -1: all. */
+/* What is summed over for the entries in a class.  keeps: the previous content is there.  run: only
+ * entries in runs of that scope that compute something; -1: all. */
 static tf_uneven_sum of_class(const struct tf_model *m, const piece *x, int class, bool keeps,
                               int run) {
   const tf_plan *p = m->plan;
@@ -62,8 +62,8 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
   return tf_uneven_sum_up(m, &w, sums);
 }
 
-/* Moments at node n, all instances together once (width: instances of the first moment).  carry:
- * only those at which the loop at that position steps; -1: all. */
+/* Moments at node n, all instances together counted once (width: instances of the first moment).
+ * carry: only those at which the loop at that position steps; -1: all. */
 static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_t *out) {
   static const tf_even_slice none;
   const tf_path *path = &m->plan->path[n];
@@ -76,20 +76,20 @@ static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_
     return true;
   }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
-  *out = sum.of[0].box;
+  *out = sum.total[0].box;
   return true;
 }
 
-/* Whether the mean over the instances stands for what the busiest one moves. */
+/* Whether the mean over the instances is used for the busiest one. */
 static bool mean_counts(const struct tf_model *m) {
   return m->plan->clips || m->plan->n_retains || m->means;
 }
 
-/* Sides on which the first instance is looked at, and all of them together. */
+/* Sides on which the first instance counts, and the total. */
 static int sides(const struct tf_model *m) { return mean_counts(m) ? 1 : TF_N_SIDES; }
 
-/* Whether no sum over the slice's settings exceeds 2^61: classes of entries have no setting in
- * common. */
+/* Whether no sum over the slice's settings exceeds 2^61: classes of entries have disjoint
+ * settings. */
 static bool small(const struct tf_model *m, const piece *x) {
   const tf_path *path = &m->plan->path[x->s->node];
   double most = 1;
@@ -100,49 +100,49 @@ static bool small(const struct tf_model *m, const piece *x) {
   return most < 0x1p61;
 }
 
-/* The number of the sum with these loops at their first setting among those asked for.  joins:
+/* The index among the requested sums of the one with these loops at their first setting.  joins:
  * boxes that instances share count once. */
-static int ask_of(const struct tf_model *m, const piece *x, uint64_t zero, bool joins,
-                  tf_uneven_sums *sums) {
+static int request_index(const struct tf_model *m, const piece *x, uint64_t zero, bool joins,
+                         tf_uneven_sums *sums) {
   const uint64_t turning = m->uneven->node[x->s->node].turning,
                  join = joins ? x->u->join & turning : 0;
   int i = 0;
   zero &= turning;
-  while (i < sums->n && (sums->of[i].zero != zero || sums->of[i].join != join))
+  while (i < sums->n && (sums->total[i].zero != zero || sums->total[i].join != join))
     i++;
-  if (i == sums->n) sums->of[sums->n++] = (tf_uneven_total){.zero = zero, .join = join};
+  if (i == sums->n) sums->total[sums->n++] = (tf_uneven_total){.zero = zero, .join = join};
   return i;
 }
 
-static int ask(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_sums *sums) {
-  return ask_of(m, x, zero, false, sums);
+static int request(const struct tf_model *m, const piece *x, uint64_t zero, tf_uneven_sums *sums) {
+  return request_index(m, x, zero, false, sums);
 }
 
-/* Whether loops of several chains bring results to one place, which only the general count tells
- * apart. */
+/* Whether loops of several chains put results in one place, which only the general count can
+ * separate. */
 static bool results_meet(const struct tf_model *m, const piece *x) {
   const uint64_t on = x->u->join & m->uneven->node[x->s->node].turning;
   return x->s->makes && on & (on - 1);
 }
 
-/* The sums that tell what enters a slice, as far as it counts on one side; -1: it does not. */
+/* The sums that determine what enters a slice on one side; -1: none. */
 typedef struct {
   int all, groups, first;
 } wanted;
 
-/* joins: on the side of the serving memory those that share a transfer count once.  first: words of
- * a production may enter for the first time. */
-static wanted ask_entry(const struct tf_model *m, const piece *x, int side, bool joins, bool first,
-                        tf_uneven_sums *sums) {
+/* joins: on the side of the serving memory, instances that share a transfer count once.  first:
+ * words of a production may enter for the first time. */
+static wanted request_entry(const struct tf_model *m, const piece *x, int side, bool joins,
+                            bool first, tf_uneven_sums *sums) {
   const uint64_t still = x->u->still[side], same = x->u->same;
   wanted w = {-1, -1, -1};
-  if (side != TF_SERVING || !joins) w.all = ask(m, x, still, sums);
-  if (x->s->makes || joins) w.groups = ask_of(m, x, still | same, true, sums);
-  if (x->s->makes && first) w.first = ask(m, x, still | same | x->u->again, sums);
+  if (side != TF_SERVING || !joins) w.all = request(m, x, still, sums);
+  if (x->s->makes || joins) w.groups = request_index(m, x, still | same, true, sums);
+  if (x->s->makes && first) w.first = request(m, x, still | same | x->u->again, sums);
   return w;
 }
 
-/* Over the entries in a class, of which some runs of a scope alone bring what is found. */
+/* Sums over the entries in a class of which only some runs of a scope leave the content found. */
 static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps,
                       tf_uneven_sums *sums) {
   const int run = keeps ? tf_run_found(m->plan, x->s, &x->s->classes[class]) : -1;
@@ -151,17 +151,17 @@ static bool sum_found(struct tf_model *m, const piece *x, int class, bool keeps,
   if (!sum_class(m, x, class, false, -1, sums) || !sum_class(m, x, class, true, run, &found))
     return false;
   for (int k = 0; k < sums->n; k++)
-    sums->of[k].kept = found.of[k].kept;
+    sums->total[k].kept = found.total[k].kept;
   return true;
 }
 
 static int64_t entered(const tf_uneven_sums *sums, int i) {
-  return i < 0 ? 0 : sums->of[i].box - sums->of[i].kept;
+  return i < 0 ? 0 : sums->total[i].box - sums->total[i].kept;
 }
 
-/* Whether children of a retaining scope that are made in its runs drop what class c would find:
- * they have points in the runs in which slice x itself is made; in others where a loop steps that
- * needs another tile. */
+/* Whether children of a retaining scope that are computed in its runs drop what class c would find:
+ * they have points in the runs in which slice x itself is computed; in other runs if a loop steps
+ * that needs another tile. */
 static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case *c) {
   if (!(c->if_idle[0] | c->if_idle[1])) return false;
   return x->u->run >= 0 || !(still_of(m, x->u->needs) >> c->stepping & 1);
@@ -179,7 +179,7 @@ static bool is_there(const struct tf_model *m, const piece *x, int c) {
   return !drops(m, x, &x->s->classes[c]) && tf_even_survives(m, x->v, &x->s->classes[c]);
 }
 
-/* What enters a slice in class c of its entries, on each side. */
+/* Counts what enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
   const int carry = x->s->classes[c].stepping;
   tf_uneven_sums sums = {.n = 0};
@@ -187,7 +187,7 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (!enters(m, x, c)) return true;
   for (int k = 0; k < sides(m); k++)
-    w[k] = ask_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
+    w[k] = request_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
   if (!sum_found(m, x, c, is_there(m, x, c), &sums)) return false;
   for (int k = 0; k < sides(m); k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups),
@@ -195,20 +195,20 @@ static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, t
   return true;
 }
 
-/* Words met for the first time in their production, on each side. */
+/* Counts words that enter for the first time in their production, on each side. */
 static bool count_first(struct tf_model *m, const piece *x, tf_entry *sum) {
   tf_uneven_sums sums = {.n = 0};
   int at[TF_N_SIDES] = {0};
   if (!x->s->makes) return true;
   for (int k = 0; k < sides(m); k++)
-    at[k] = ask(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);
+    at[k] = request(m, x, x->u->still[k] | x->u->same | x->u->again, &sums);
   if (!sum_all(m, x, &sums)) return false;
   for (int k = 0; k < sides(m); k++)
-    sum[k].first = sums.of[at[k]].box;
+    sum[k].first = sums.total[at[k]].box;
   return true;
 }
 
-/* The first setting has the largest box, borders aside. */
+/* Fills the box at the first setting, which is the largest without borders. */
 static void fill_box(struct tf_model *m, int i) {
   const tf_even_slice *v = &m->even->slices[i];
   m->box[i] = 1;
@@ -216,15 +216,16 @@ static void fill_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = m->len[v->range[r]];
 }
 
-/* The longest that borders leave of each rank.  No chain moves two of them, so that one setting has
- * all.  False where a Tile has two clipped boxes, which need not be largest at the same moment. */
+/* Fills the longest part of each rank within borders.  No chain moves two of them, so that one
+ * setting has all.  False if a Tile has two clipped boxes, which need not be largest at the same
+ * moment. */
 static bool clip_box(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
   const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
   bool clipped = false;
   for (int g = 0; g < w.groups->n; g++) {
-    const tf_chain_group *of = &w.groups->of[g];
+    const tf_chain_group *of = &w.groups->group[g];
     if (!of->clipped) continue;
     clipped = true;
     if (!tf_uneven_longest(m, &w, of, &len[of->rank[0]])) return false;
@@ -238,14 +239,14 @@ static bool clip_box(struct tf_model *m, int i) {
   return m->box[i] > 0;
 }
 
-/* The same where borders cut ranges: all that they may clip is longest at one setting. */
+/* Whether, if borders cut ranges, all clipped ranges of a Tile are longest at one setting. */
 static bool full_tile(struct tf_model *m, int n) {
   tf_uneven_node *u = &m->uneven->node[n];
   const tf_uneven_sum w = {.v = u->held, .groups = &u->most, .node = n, .carry = -1};
   return u->held && tf_uneven_fullest(m, &w);
 }
 
-/* What m-tile slice i holds then. */
+/* Fills the box of m-tile slice i at that setting. */
 static void full_box(struct tf_model *m, int i) {
   const tf_even_slice *v = &m->even->slices[i];
   m->box[i] = 1;
@@ -253,7 +254,7 @@ static void full_box(struct tf_model *m, int i) {
     m->box[i] *= m->rank_len[m->views->rank_at[i] + r] = tf_uneven_most(m, v->range[r]);
 }
 
-/* The sizes of all m-tiles, and of intermediates at home, where borders cut ranges. */
+/* Fills the sizes of all m-tiles, and of intermediates at home, if borders cut ranges. */
 static bool cut_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool ok = true;
@@ -278,7 +279,7 @@ static bool cut_sizes(struct tf_model *m) {
 static bool covers(const struct tf_model *m, const piece *x) {
   bool may = false;
   for (int g = 0; g < x->u->self.n; g++) {
-    const tf_chain_group *of = &x->u->self.of[g];
+    const tf_chain_group *of = &x->u->self.group[g];
     const uint64_t on = x->s->merge & m->uneven->node[x->s->node].turning;
     for (int i = 0; i < of->n_rank && of->cut; i++)
       may |= tf_uneven_meets(m, &m->plan->path[x->s->node], x->v->range[of->rank[i]], on);
@@ -290,7 +291,7 @@ static bool covers(const struct tf_model *m, const piece *x) {
   return may;
 }
 
-/* The words that slice i moves. */
+/* Counts the words that slice i moves. */
 static bool count_tile(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   const tf_memory *mem = &m->plan->arch->memories[x.s->level];
@@ -324,25 +325,25 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
                  once = x.u->same | x.u->again;
   tf_uneven_sums sums = {.n = 0};
   if (x.u->off) return false;
-  const int all = ask_of(m, &x, same, joins, &sums),
-            one = ask_of(m, &x, same | still, joins, &sums);
+  const int all = request_index(m, &x, same, joins, &sums),
+            one = request_index(m, &x, same | still, joins, &sums);
   int first = all, of_one = one;
-  if (x.s->makes) first = ask(m, &x, once, &sums), of_one = ask(m, &x, once | still, &sums);
+  if (x.s->makes) first = request(m, &x, once, &sums), of_one = request(m, &x, once | still, &sums);
   if (!small(m, &x) || covers(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
-  const int64_t words = sums.of[all].box, in_one = sums.of[one].box;
+  const int64_t words = sums.total[all].box, in_one = sums.total[one].box;
   m->moves[i] = (tf_move){.read = words};
   m->flows[i] = (tf_flow){.read = (double)in_one};
   if (x.s->makes) {
-    m->moves[i] = (tf_move){.read = words - sums.of[first].box, .update = words};
+    m->moves[i] = (tf_move){.read = words - sums.total[first].box, .update = words};
     m->flows[i] =
-        (tf_flow){.read = (double)(in_one - sums.of[of_one].box), .update = (double)in_one};
+        (tf_flow){.read = (double)(in_one - sums.total[of_one].box), .update = (double)in_one};
   }
   if (mean_counts(m))
-    m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* where the border lies, instances differ */
+    m->flows[i] = tf_mean_flow(m, i, &m->moves[i]); /* at the border, instances differ */
   return true;
 }
 
-/* What op o moves, and its points; with what is written. */
+/* Counts op o: its points, and the words that it moves, with its output. */
 static bool count_op(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   const int out = p->op_slice[o] + p->wl->ops[o].n_reads;
@@ -351,11 +352,11 @@ static bool count_op(struct tf_model *m, int o) {
   tf_uneven_sums sum = {.n = 1};
   bool all = true;
   for (int i = p->op_slice[o]; i <= out; i++)
-    all &= m->told[i] = count_leaf(m, i, &p->arch->units[p->unit[o]]);
-  if (!m->told[out]) return false;
-  if (!sum_all(m, &x, &sum)) return m->told[out] = false;
+    all &= m->counted[i] = count_leaf(m, i, &p->arch->units[p->unit[o]]);
+  if (!m->counted[out]) return false;
+  if (!sum_all(m, &x, &sum)) return m->counted[out] = false;
   *r = (tf_op_result){
-      .unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.of[0].box};
+      .unit = p->unit[o], .units = m->width[p->tree->op_node[o]], .points = sum.total[0].box};
   r->recomputed = r->points > p->space[o] ? r->points - p->space[o] : 0;
   return all;
 }
@@ -365,18 +366,18 @@ static bool count_rescaled(struct tf_model *m, int o) {
                    &m->uneven->slice[m->plan->n_slices + o]};
   const uint64_t once = x.u->same | x.u->again, still = mean_counts(m) ? 0 : x.u->still[TF_SERVING];
   tf_uneven_sums sums = {.n = 0};
-  const int at[4] = {ask(m, &x, 0, &sums), ask(m, &x, once, &sums), ask(m, &x, still, &sums),
-                     ask(m, &x, still | once, &sums)};
+  const int at[4] = {request(m, &x, 0, &sums), request(m, &x, once, &sums),
+                     request(m, &x, still, &sums), request(m, &x, still | once, &sums)};
   if (x.u->off || !small(m, &x) || results_meet(m, &x) || !sum_all(m, &x, &sums)) return false;
   for (int k = 0; k < 2; k++) {
-    m->rescaled[2 * o + k] = sums.of[at[k]].box;
-    m->rescaled_flow[2 * o + k] = (double)sums.of[at[2 + k]].box;
+    m->rescaled[2 * o + k] = sums.total[at[k]].box;
+    m->rescaled_flow[2 * o + k] = (double)sums.total[at[2 + k]].box;
   }
   if (mean_counts(m)) tf_rescaled_share(m, o);
   return true;
 }
 
-/* The steps in which each row of Tile n, if it has entries, carries. */
+/* Counts the steps of Tile n in which the loop of each row steps, if the Tile has entries. */
 static bool count_rows(struct tf_model *m, int n) {
   const tf_view *v = &m->views->node[n];
   const tf_path *path = &m->plan->path[n];
@@ -391,30 +392,31 @@ static bool count_rows(struct tf_model *m, int n) {
   return true;
 }
 
-/* Whether no moment uses more instances than the first: where borders cut what spatial loops split,
- * all of theirs. */
+/* Whether no moment uses more instances than the first; if borders cut ranges that spatial loops
+ * split, whether the first uses all. */
 static bool widest_first(struct tf_model *m, int n) {
   static const tf_even_slice none;
   const tf_uneven_node *u = &m->uneven->node[n];
   const tf_path *path = &m->plan->path[n];
   bool ok = true;
   for (int g = 0; g < u->steps.n && ok; g++) {
-    const tf_chain_groups one = {.n = 1, .of = &u->steps.of[g]};
+    const tf_chain_groups one = {.n = 1, .group = &u->steps.group[g]};
     const tf_uneven_sum w = {
         .v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
     tf_uneven_sums sum = {.n = 1};
     int64_t all = 1;
-    if (!(one.of->idle & u->turning)) continue;
-    for (uint64_t left = one.of->positions & u->turning & ~path->temporal; left; left &= left - 1)
+    if (!(one.group->idle & u->turning)) continue;
+    for (uint64_t left = one.group->positions & u->turning & ~path->temporal; left;
+         left &= left - 1)
       all *= m->ev.trip[path->loops[__builtin_ctzll(left)]];
-    ok = tf_uneven_sum_up(m, &w, &sum) && sum.of[0].box == all;
+    ok = tf_uneven_sum_up(m, &w, &sum) && sum.total[0].box == all;
   }
   return ok;
 }
 
 static bool count_node(struct tf_model *m, int n) {
   const tf_uneven_node *u = &m->uneven->node[n];
-  return !u->left && (u->run < 0 || m->uneven->tells[u->run]) &&
+  return !u->to_general && (u->run < 0 || m->uneven->tells[u->run]) &&
          count_steps(m, n, false, -1, &m->steps[n]) && count_steps(m, n, true, -1, &m->width[n]) &&
          (!m->plan->cuts || widest_first(m, n)) && (!m->by_steps || count_rows(m, n));
 }
@@ -448,7 +450,7 @@ static void find_turning_loops(struct tf_model *m) {
   }
 }
 
-/* Whether it applies to the trip counts; fills what follows from these alone. */
+/* Whether it applies to the trip counts; fills the values that follow from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
   return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) &&
@@ -483,7 +485,7 @@ bool tf_quick_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (p->clips || p->cuts) return false;
   m->partial = !tf_even_values(m, false);
-  if (m->partial && (!applies(m) || m->apart)) return false;
+  if (m->partial && (!applies(m) || m->mixed_steps)) return false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     double words = 1;
     for (int r = 0; r < m->even->slices[i].n_rank; r++)
@@ -499,16 +501,16 @@ bool tf_quick_sizes(struct tf_model *m) {
 bool tf_uneven_nodes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool all = true;
-  m->partly = applies(m);
-  if (!m->partly) return false;
+  m->partly_counted = applies(m);
+  if (!m->partly_counted) return false;
   m->clipped = -1;
   m->partial = true;
   find_turning_loops(m);
   tf_run_begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  memset(m->told, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->told);
+  memset(m->counted, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->counted);
   for (int n = 0; n < p->tree->n_nodes; n++)
-    all &= m->told_node[n] = count_node(m, n);
+    all &= m->counted_node[n] = count_node(m, n);
   return all;
 }
 
@@ -516,10 +518,10 @@ bool tf_uneven_slices(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool all = true;
   for (int i = 0; i < p->n_tile_slices; i++)
-    all &= (m->told[i] = count_tile(m, i)) && size_tile(m, i);
+    all &= (m->counted[i] = count_tile(m, i)) && size_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     all &= count_op(m, o);
-    if (p->stream[o].node >= 0) all &= m->told[p->n_slices + o] = count_rescaled(m, o);
+    if (p->stream[o].node >= 0) all &= m->counted[p->n_slices + o] = count_rescaled(m, o);
   }
   all = all && (!p->cuts || cut_sizes(m));
   for (int z = 0; z < p->wl->n_tensors && all; z++)
@@ -528,6 +530,6 @@ bool tf_uneven_slices(struct tf_model *m) {
 }
 
 bool tf_uneven_count(struct tf_model *m) {
-  if (!tf_uneven_nodes(m)) return m->partly = false;
+  if (!tf_uneven_nodes(m)) return m->partly_counted = false;
   return tf_uneven_slices(m);
 }

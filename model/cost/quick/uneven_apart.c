@@ -1,13 +1,13 @@
 /* Ops that share loops and advance by different steps: each has a bound of its own (uneven_sum.c),
- * and in a step that is beyond it the op's branch of the tree has nothing to do.  Branches whose
- * tiles know nothing of each other are counted one by one, each by its op's steps; above them, what
- * counts are the moments at which some op goes on. */
+ * and in a step beyond it the op's branch of the tree is idle.  Branches with independent tiles are
+ * counted one by one, each by its op's steps; above them, the moments at which some op is active
+ * count. */
 #include "model/cost/quick/uneven_plan.h"
 
 enum { MOST_APART = 4 };
 
 /* How far the loop at a position of node n's path moves the first op below n that it splits;
- * *mixed: others below by another step.  0: it splits none. */
+ * *mixed: others below move by another step.  0: it splits none. */
 static int64_t step_of(const struct tf_model *m, int n, int pos, bool *mixed) {
   const tf_plan *p = m->plan;
   const int l = p->path[n].loops[pos];
@@ -30,9 +30,9 @@ static bool node_steps(struct tf_model *m, int n) {
   u->mixed = false;
   for (int k = 0; k < path->n; k++) {
     u->step[k] = m->value[m->even->step[path->loops[k]]];
-    if (!m->apart || m->ev.trip[path->loops[k]] <= 1) continue;
+    if (!m->mixed_steps || m->ev.trip[path->loops[k]] <= 1) continue;
     const int64_t step = step_of(m, n, k, &u->mixed);
-    bool any = false; /* ops elsewhere move it by other steps */
+    bool any = false; /* ops elsewhere may move by other steps */
     for (int i = 0; i < m->even->n_equals; i++)
       any |= m->even->equals[i].loop == path->loops[k] &&
              m->value[m->even->equals[i].a] != m->value[m->even->equals[i].b];
@@ -42,8 +42,8 @@ static bool node_steps(struct tf_model *m, int n) {
   return all;
 }
 
-/* The ops below mixed node n that its loops split; the number of them, 0: too many, or they do not
- * all share them. */
+/* The ops below mixed node n that its loops split; their number, 0: too many, or they do not share
+ * all loops. */
 static int apart_below(const struct tf_model *m, int n, int *ops) {
   const tf_plan *p = m->plan;
   int count = 0;
@@ -64,9 +64,9 @@ static int apart_below(const struct tf_model *m, int n, int *ops) {
   return count;
 }
 
-/* Whether the moments of mixed node n are told by the bounds of its ops, whole extents, and nothing
- * there depends on who goes on: no Tile holds what both use, and no scope drops what one holds
- * where the other goes on. */
+/* Whether the moments of mixed node n follow from the bounds of its ops, which are whole extents,
+ * and nothing there depends on which op is active: no Tile holds a tensor that both use, and no
+ * scope drops what one holds while the other is active. */
 static bool may_mix(const struct tf_model *m, int n) {
   const tf_plan *p = m->plan;
   const tf_uneven_node *u = &m->uneven->node[n];
@@ -95,15 +95,15 @@ static bool finds_apart(const struct tf_model *m, const tf_slice *s) {
 
 bool tf_uneven_steps(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool ok = !m->apart || !(p->clips || p->n_retains || m->open || !tf_even_alike(m));
+  bool ok = !m->mixed_steps || !(p->clips || p->n_retains || m->open || !tf_even_alike(m));
   for (int n = 0; n < p->tree->n_nodes && ok; n++)
     ok = node_steps(m, n) && (!m->uneven->node[n].mixed || may_mix(m, n));
-  for (int i = 0; i < p->n_tile_slices && ok && m->apart; i++)
+  for (int i = 0; i < p->n_tile_slices && ok && m->mixed_steps; i++)
     ok = !finds_apart(m, &p->slices[i]);
   return ok;
 }
 
-/* Ops of a mixed node that must all go on, and the loops that are fixed. */
+/* Ops of a mixed node that must all be active, and the loops that are fixed. */
 typedef struct {
   const struct tf_model *m;
   const tf_path *path;
@@ -111,10 +111,10 @@ typedef struct {
   unsigned with; /* of ops[] */
   uint64_t zero;
   int carry;
-} going;
+} active_ops;
 
-/* The digit of an op's bound for a loop; *rest: what is left to write of the last element. */
-static int64_t digit_of(const going *g, int at, const tf_turn *t, int64_t *rest) {
+/* The digit of an op's bound for a loop; *rest: the remaining part of the last element's number. */
+static int64_t digit_of(const active_ops *g, int at, const tf_turn *t, int64_t *rest) {
   const tf_plan *p = g->m->plan;
   const int l = g->path->loops[__builtin_ctzll(t->bit)];
   const int64_t step = g->m->value[g->m->even->op_step[g->ops[at] * p->n_loops + l]],
@@ -123,9 +123,9 @@ static int64_t digit_of(const going *g, int at, const tf_turn *t, int64_t *rest)
   return digit;
 }
 
-/* The settings of a chain's loops at which all of the ops go on: up to the least of their bounds,
- * digit by digit from the outside. */
-static int64_t settings_of(const going *g, const tf_path_chain *of) {
+/* The settings of a chain's loops at which all of the ops are active: up to the least of their
+ * bounds, digit by digit from the outside. */
+static int64_t settings_of(const active_ops *g, const tf_path_chain *of) {
   int64_t rest[MOST_APART], below = 0;
   unsigned least = g->with; /* ops whose bound is least so far */
   bool equal = true;
@@ -156,8 +156,8 @@ int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carr
   const int count = apart_below(m, n, ops);
   int64_t sum = 0;
   for (unsigned with = 1; with < 1U << count;
-       with++) { /* some op goes on: those of all subsets, by turns */
-    const going g = {m, &m->plan->path[n], ops, with, zero, carry};
+       with++) { /* some op is active: inclusion and exclusion over subsets */
+    const active_ops g = {m, &m->plan->path[n], ops, with, zero, carry};
     int64_t all = 1;
     for (int c = 0; c < u->n; c++)
       all *= settings_of(&g, &u->chain[c]);

@@ -1,13 +1,13 @@
-/* Where borders of padded inputs clip tiles of loops that leave a remainder.  At settings that are
- * alike (uneven_sum.c) tiles have one length, and so has what is found of them; their places are a
- * grid, over which grid.c sums what borders leave. */
+/* Borders of padded inputs that clip tiles of loops with a remainder.  At equivalent settings
+ * (uneven_sum.c) tiles have one length, and so do the parts found; their places are a grid, over
+ * which grid.c sums the parts within borders. */
 #include "model/cost/quick/uneven_plan.h"
 
 #include "model/tree/infer.h"
 
 #define MOST 0x1p60 /* limit for intermediate sums */
 
-/* What all settings together cover of a range. */
+/* The hull of a range over all settings. */
 static tf_ival whole(const tf_even *e, const tf_even_range *r) {
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) return whole(e, &e->ranges[r->base]);
@@ -46,8 +46,8 @@ bool tf_uneven_cut(const tf_even *e, int range) {
 static int64_t size(int64_t v) { return v < 0 ? -v : v; }
 
 /* Whether two settings of the loops at these positions are both cut at the lower end of range r,
- * and so begin at one place; or lie beyond its upper end, where the last element stands for both.
- */
+ * and so begin at one place; or are beyond its upper end, where the last element represents
+ * both. */
 static bool begin_together(const struct tf_model *m, const tf_path *path, const tf_even_range *r,
                            uint64_t positions) {
   const tf_ival all = whole(m->even, r);
@@ -87,12 +87,12 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
     const int64_t by =
         r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
     p->at += by * (a->digit[k] - (k == a->carry));
-    if (a->alike[k] == 1) continue;
-    all *= (double)a->alike[k];
+    if (a->count[k] == 1) continue;
+    all *= (double)a->count[k];
     if (by)
-      p->at += tf_grid_add(&p->grid, by, a->alike[k]);
+      p->at += tf_grid_add(&p->grid, by, a->count[k]);
     else
-      p->each *= a->alike[k];
+      p->each *= a->count[k];
   }
   for (int i = 0; i < a->join->n; i++) {
     all *= (double)a->join->trip[i];
@@ -103,8 +103,8 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
   return all * ((double)len + (double)p->extent + 2 * (double)p->grid.span[0]) < MOST;
 }
 
-/* Adds a loop whose step is no shorter than those before.  False: it brings boxes among those of
- * others, not on top. */
+/* Adds a loop whose step is no shorter than those before.  False: its boxes are between those of
+ * other loops, not at the same places. */
 static bool add_places(tf_join *j, int64_t step, int64_t trip) {
   int64_t span = 0;
   for (int i = 0; i < j->n; i++)

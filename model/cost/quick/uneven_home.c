@@ -1,5 +1,5 @@
-/* What an intermediate leaves at home where loops bring several slices of it, of which the last may
- * be shorter, into one instance: what general/sizes.c says, by the ranges of even.h. */
+/* The hull of an intermediate at home if loops put several slices of it, of which the last may be
+ * shorter, into one instance: the result of general/sizes.c, by the ranges of even.h. */
 #include "base/checked.h"
 #include "model/cost/quick/uneven_plan.h"
 #include "model/flow/range.h"
@@ -11,17 +11,17 @@ typedef struct {
   const tf_even_home *home;   /* [n_rank] */
   const tf_path *path;        /* of the home scope */
   const tf_uneven_node *n;    /* of the home scope, if m->apart */
-  int64_t digit[TF_MAX_PATH]; /* 0 for all loops but those that bring */
+  int64_t digit[TF_MAX_PATH]; /* 0 for all loops but those that put slices there */
   int n_rank;
-  tf_ival all[TF_MAX_RANK]; /* what is left so far */
-} leavings;
+  tf_ival all[TF_MAX_RANK]; /* hull so far */
+} home_hull;
 
-static int64_t step_at(const leavings *g, int pos) {
+static int64_t step_at(const home_hull *g, int pos) {
   return g->n ? g->n->step[pos] : g->m->value[g->e->step[g->path->loops[pos]]];
 }
 
-/* Range v once the loops of a chain at these positions have split it. */
-static tf_ival split(const leavings *g, tf_ival v, int chain, uint64_t positions) {
+/* Range v after the loops of a chain at these positions have split it. */
+static tf_ival split(const home_hull *g, tf_ival v, int chain, uint64_t positions) {
   for (; positions; positions &= positions - 1) {
     const int pos = __builtin_ctzll(positions);
     if (g->e->chain_of[g->path->loops[pos]] != chain) continue;
@@ -31,7 +31,7 @@ static tf_ival split(const leavings *g, tf_ival v, int chain, uint64_t positions
   return v;
 }
 
-static tf_ival range_at(const leavings *g, int range) {
+static tf_ival range_at(const home_hull *g, int range) {
   const tf_even_range *r = &g->e->ranges[range];
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) return split(g, range_at(g, r->base), r->chain, r->moves);
@@ -49,7 +49,7 @@ static tf_ival range_at(const leavings *g, int range) {
 }
 
 /* Steps that the loop at a position takes, given the digits of those outside it. */
-static int64_t turns(const leavings *g, int pos) {
+static int64_t turns(const home_hull *g, int pos) {
   const int chain = g->e->chain_of[g->path->loops[pos]];
   const int64_t trip = g->m->ev.trip[g->path->loops[pos]], step = step_at(g, pos);
   const tf_ival v =
@@ -58,7 +58,7 @@ static int64_t turns(const leavings *g, int pos) {
   return n < 1 ? 1 : n < trip ? n : trip;
 }
 
-static void add_left(leavings *g) {
+static void add_left(home_hull *g) {
   tf_ival box[TF_MAX_RANK];
   for (int r = 0; r < g->n_rank; r++) {
     box[r] = range_at(g, g->home[r].range);
@@ -69,33 +69,33 @@ static void add_left(leavings *g) {
 }
 
 /* Joins what the first and the last instance of each of the loops at these positions leave. */
-static void add_brought(leavings *g, uint64_t left) {
+static void add_slices(home_hull *g, uint64_t left) {
   if (!left) {
     add_left(g);
     return;
   }
   const int pos = __builtin_ctzll(left);
   const int64_t last = turns(g, pos) - 1;
-  add_brought(g, left & (left - 1));
+  add_slices(g, left & (left - 1));
   g->digit[pos] = last;
-  if (last > 0) add_brought(g, left & (left - 1));
+  if (last > 0) add_slices(g, left & (left - 1));
   g->digit[pos] = 0;
 }
 
 void tf_uneven_home(struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[z];
-  leavings g = {.m = m,
-                .e = m->even,
-                .home = &m->even->home[m->even->home_at[z]],
-                .path = &p->path[p->home_scope[z]],
-                .n = m->apart ? &m->uneven->node[p->home_scope[z]] : NULL,
-                .n_rank = t->rank};
+  home_hull g = {.m = m,
+                 .e = m->even,
+                 .home = &m->even->home[m->even->home_at[z]],
+                 .path = &p->path[p->home_scope[z]],
+                 .n = m->mixed_steps ? &m->uneven->node[p->home_scope[z]] : NULL,
+                 .n_rank = t->rank};
   uint64_t brings = 0;
   for (int pos = 0; pos < g.path->n; pos++)
     if (m->ev.trip[g.path->loops[pos]] > 1 && tf_plan_brings(p, z, g.path->loops[pos]))
       brings |= UINT64_C(1) << pos;
-  add_brought(&g, brings);
+  add_slices(&g, brings);
   m->home_words[z] = 1;
   for (int r = 0; r < t->rank; r++) {
     int64_t len = g.all[r].len;

@@ -12,10 +12,10 @@ uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range) 
   return all;
 }
 
-/* More ranges than these are not visited for one box. */
+/* Limit of ranges visited for one box. */
 enum { MOST_VISITS = 64 };
 
-/* The state while a plan is made. */
+/* The state while the plan is built. */
 typedef struct {
   tf_arena *a;
   const tf_plan *p;
@@ -27,22 +27,22 @@ typedef struct {
 static bool add_chains(const maker *k, int id) {
   const tf_path *path = &k->p->path[id];
   tf_uneven_node *n = &k->u->node[id];
-  n->on = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
+  n->number_of = TF_ARRAY(k->a, int, (size_t)k->e->n_chains + 1);
   n->chain = TF_ARRAY(k->a, tf_path_chain, (size_t)path->n + 1);
   n->step = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
-  if (!n->on || !n->chain || !n->step) return false;
+  if (!n->number_of || !n->chain || !n->step) return false;
   for (int c = 0; c < k->e->n_chains; c++)
-    n->on[c] = -1;
+    n->number_of[c] = -1;
   for (int pos = 0; pos < path->n; pos++) {
     const int c = k->e->chain_of[path->loops[pos]];
-    if (n->on[c] < 0) {
-      n->on[c] = n->n;
+    if (n->number_of[c] < 0) {
+      n->number_of[c] = n->n;
       n->chain[n->n] = (tf_path_chain){.chain = c,
                                        .pos = TF_ARRAY(k->a, unsigned char, (size_t)path->n),
                                        .turn = TF_ARRAY(k->a, tf_turn, (size_t)path->n)};
       if (!n->chain[n->n].pos || !n->chain[n->n++].turn) return false;
     }
-    tf_path_chain *s = &n->chain[n->on[c]];
+    tf_path_chain *s = &n->chain[n->number_of[c]];
     s->pos[s->n++] = (unsigned char)pos;
   }
   k->u->applies &= n->n <= TF_PATH_CHAINS;
@@ -54,7 +54,7 @@ static bool add_chains(const maker *k, int id) {
   return true;
 }
 
-/* Adds a group, joined with those that share a chain with it. */
+/* Adds a group, merged with those that share a chain with it. */
 static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   int kept = 0;
   for (int i = 0; i < *n; i++) {
@@ -71,8 +71,8 @@ static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   *n = kept;
 }
 
-/* Chains of q's path that may have a digit in common with chain c: a loop above both, or one of two
- * spatial loops that stand for each other. */
+/* Chains of q's path that may have a digit in common with chain c: by a loop above both, or by two
+ * spatial loops that correspond. */
 static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, int n_common) {
   uint32_t all = 0;
   for (int j = 0; j < from->n; j++) {
@@ -86,8 +86,8 @@ static uint32_t in_common(const tf_path_chain *c, const tf_uneven_node *from, in
   return all;
 }
 
-/* Notes the chains of a group from the outermost on, if each splits just what the one before
- * leaves, and one rank at most is what the last one leaves. */
+/* Lists the chains of a group from the outermost on, if each splits exactly what the previous one
+ * leaves, and at most one rank is what the last one leaves. */
 static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_slice *v,
                        tf_chain_group *g) {
   const tf_even_range *ranges = k->e->ranges;
@@ -113,8 +113,8 @@ static void find_plain(const maker *k, const tf_uneven_node *n, const tf_even_sl
   g->n_plain = count;
 }
 
-/* Whether borders clip ranks of the group; such a group is summed over only where it has no other
- * rank, and one read of it; else its slice is left. */
+/* Whether borders clip ranks of the group.  Such a group is supported only if it has no other rank,
+ * and one read of it; else *left is set. */
 static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *g, bool *left) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -126,8 +126,8 @@ static bool clips(const maker *k, const tf_even_slice *v, const tf_chain_group *
   return any;
 }
 
-/* Whether ranks of the group are found of what several reads left, any of which may have been
- * padding alone. */
+/* Whether ranks of the group are found among what several reads left, any of which may have been
+ * wholly in the padding. */
 static bool finds_several(const maker *k, const tf_even_slice *q, const tf_chain_group *g) {
   bool any = false;
   for (int i = 0; i < g->n_rank; i++) {
@@ -151,7 +151,7 @@ static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n
   return any;
 }
 
-/* Positions of spatial loops of the group that split what borders cut. */
+/* Positions of spatial loops of the group that split ranges cut by borders. */
 static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
   const tf_uneven_node *n = &k->u->node[node];
   uint64_t all = 0;
@@ -163,8 +163,8 @@ static uint64_t idle(const maker *k, int node, const tf_chain_group *g) {
   return all & ~k->p->path[node].temporal;
 }
 
-/* Of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice that left the
- * content; NULL: none. */
+/* Makes the groups of slice v at a node (NULL: its steps alone).  q, at node `from`: another slice
+ * that left the content; NULL: none. */
 static bool make_groups(const maker *k, int node, const tf_even_slice *v, int from,
                         const tf_even_slice *q, int n_common, tf_chain_groups *out) {
   const tf_uneven_node *n = &k->u->node[node], *before = q ? &k->u->node[from] : NULL;
@@ -183,19 +183,19 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
                                 .n_rank = 1,
                                 .rank = {(unsigned char)r}});
   out->n = count;
-  out->of = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
-  if (!out->of) return false;
-  memcpy(out->of, list, (size_t)count * sizeof list[0]);
+  out->group = TF_ARRAY(k->a, tf_chain_group, (size_t)count + 1);
+  if (!out->group) return false;
+  memcpy(out->group, list, (size_t)count * sizeof list[0]);
   for (int g = 0; g < count; g++) {
-    if (!q) out->of[g].then = out->of[g].now; /* the slice itself left it */
-    for (uint32_t left = out->of[g].now; left; left &= left - 1)
+    if (!q) out->group[g].then = out->group[g].now; /* the slice itself left it */
+    for (uint32_t left = out->group[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
-        out->of[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
-    out->of[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->of[g]);
-    if (out->of[g].cut) out->of[g].idle = idle(k, node, &out->of[g]);
-    out->of[g].clipped = !out->of[g].cut && clips(k, v, &out->of[g], &out->left);
-    if (q) out->left |= !out->of[g].cut && finds_several(k, q, &out->of[g]);
-    if (!q) find_plain(k, n, v, &out->of[g]);
+        out->group[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];
+    out->group[g].cut = k->p->cuts && cuts(k, v, n, q, before, &out->group[g]);
+    if (out->group[g].cut) out->group[g].idle = idle(k, node, &out->group[g]);
+    out->group[g].clipped = !out->group[g].cut && clips(k, v, &out->group[g], &out->unsupported);
+    if (q) out->unsupported |= !out->group[g].cut && finds_several(k, q, &out->group[g]);
+    if (!q) find_plain(k, n, v, &out->group[g]);
   }
   return true;
 }
@@ -209,48 +209,48 @@ static bool alike(const tf_chain_group *a, const tf_even_slice *v, const tf_chai
   return true;
 }
 
-/* A memo for n sums that depend on so many loops. */
+/* A cache for n sums that depend on so many loops. */
 static tf_sums_kept *kept_new(const maker *k, int loops, int n) {
   tf_sums_kept *s = TF_NEW(k->a, tf_sums_kept);
   if (!s) return NULL;
   s->n_values = 2 * loops;
-  s->n_at = n;
+  s->n_entries = n;
   return s;
 }
 
 bool tf_sums_room(tf_arena *a, tf_sums_kept *k) {
-  if (k->at) return true;
+  if (k->entries) return true;
   bool ok = true;
   for (int i = 0; i < TF_SETTINGS_KEPT && ok; i++)
     ok = (k->known[i].values = TF_ARRAY(a, int64_t, (size_t)k->n_values + 1)) != NULL;
-  if (ok) k->at = TF_ARRAY(a, tf_sum_kept, (size_t)k->n_at);
-  return k->at != NULL;
+  if (ok) k->entries = TF_ARRAY(a, tf_sum_kept, (size_t)k->n_entries);
+  return k->entries != NULL;
 }
 
-/* What is known of slice i once a tree; i as for tf_slice_at. */
+/* The tables of slice i, made once per tree; i as for tf_slice_at. */
 static const tf_even_slice *even_slice(const maker *k, int i) {
   return i < k->p->n_slices ? &k->e->slices[i] : &k->e->stream[i - k->p->n_slices];
 }
 
-/* The memo of group g of a slice: that of an earlier slice of the node where its sums are the same,
- * or its own. */
+/* The cache of group g of a slice: that of an earlier slice of the node with equal sums, or its
+ * own. */
 static bool share_sums(const maker *k, int slice, tf_chain_group *g) {
   static const tf_even_slice none;
   const tf_even_slice *v = even_slice(k, slice);
   const int node = tf_slice_at(k->p, slice)->node;
   const tf_chain_groups *steps = &k->u->node[node].steps;
   for (int i = 0; i < steps->n && !g->kept; i++)
-    if (alike(g, v, &steps->of[i], &none)) g->kept = steps->of[i].kept;
+    if (alike(g, v, &steps->group[i], &none)) g->kept = steps->group[i].kept;
   for (int s = 0; s < slice && !g->kept; s++) {
     const tf_chain_groups *other = &k->u->slice[s].self;
     for (int i = 0; tf_slice_at(k->p, s)->node == node && i < other->n && !g->kept; i++)
-      if (alike(g, v, &other->of[i], even_slice(k, s))) g->kept = other->of[i].kept;
+      if (alike(g, v, &other->group[i], even_slice(k, s))) g->kept = other->group[i].kept;
   }
   if (!g->kept) g->kept = kept_new(k, __builtin_popcountll(g->positions), TF_SUMS_OWN);
   return g->kept != NULL;
 }
 
-/* Spatial loops that share and move the range of a rank with one of another chain. */
+/* Spatial loops that share and move the range of a rank together with one of another chain. */
 static uint64_t joining(const maker *k, const tf_slice *s, int range) {
   const tf_path *path = &k->p->path[s->node];
   uint64_t all = 0;
@@ -267,11 +267,12 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_slice *s = tf_slice_at(p, i);
   tf_uneven_slice *out = &k->u->slice[i];
-  uint64_t moves = 0, lengths = 0; /* lengths: loops that leave a box where it is, though its ranges
-                                      depend on them */
-  out->left = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].left;
+  uint64_t moves = 0,
+           lengths =
+               0; /* lengths: loops that leave a box in place, although its ranges depend on them */
+  out->to_general = !tf_run_tells(p, k->e, i, out) || k->u->node[s->node].to_general;
   out->sibling = TF_ARRAY(k->a, tf_chain_groups, (size_t)s->n_class + 1);
-  if (out->left) return out->sibling != NULL;
+  if (out->to_general) return out->sibling != NULL;
   for (int r = 0; r < v->n_rank; r++) {
     moves |= k->e->ranges[v->range[r]].moves;
     lengths |= k->e->ranges[v->range[r]].depends & ~k->e->ranges[v->range[r]].moves;
@@ -283,32 +284,31 @@ static bool add_slice(const maker *k, int i, const tf_even_slice *v) {
     out->still[side] = tf_still_of(p, k->w, i, side);
   if (!out->sibling || !make_groups(k, s->node, v, 0, NULL, 0, &out->self)) return false;
   out->cancels = (lengths & s->merge) != 0;
-  out->left = out->self.left || out->cancels;
+  out->to_general = out->self.unsupported || out->cancels;
   for (int c = 0; c < s->n_class; c++) {
     const int prev = s->classes[c].prev, common = s->classes[c].common;
     if (prev < 0 || common < 0) continue;
     const int from = p->slices[prev].node;
     if (!make_groups(k, s->node, v, from, &k->e->slices[prev], p->path[common].n, &out->sibling[c]))
       return false;
-    out->left |= out->sibling[c].left || k->u->node[from].left;
-    for (int g = 0; g < out->sibling[c].n;
-         g++) /* which loops stand for each other depends on all of them */
-      if (!(out->sibling[c].of[g].kept =
+    out->to_general |= out->sibling[c].unsupported || k->u->node[from].to_general;
+    for (int g = 0; g < out->sibling[c].n; g++) /* which loops correspond depends on all of them */
+      if (!(out->sibling[c].group[g].kept =
                 kept_new(k, p->path[s->node].n + p->path[from].n, TF_SUMS_SIBLING)))
         return false;
   }
   return true;
 }
 
-/* Adds the groups of such ranges, all chosen one by one near borders. */
+/* Adds the groups of such ranges, with all digits near borders enumerated. */
 static bool add_most(const maker *k, int node, const tf_even_slice *v, tf_chain_groups *out) {
   if (!make_groups(k, node, v, 0, NULL, 0, out)) return false;
   for (int g = 0; g < out->n; g++)
-    out->of[g].cut = true, out->of[g].clipped = false;
+    out->group[g].cut = true, out->group[g].clipped = false;
   return true;
 }
 
-/* Adds a range to what v has unless it is there, or always the same.  False: there is no room. */
+/* Adds a range to v's unless it is there, or constant.  False: there is no room. */
 static bool add_held(const maker *k, int range, tf_even_slice *v) {
   if (k->e->ranges[range].what == TF_WHOLE) return true;
   for (int i = 0; i < v->n_rank; i++)
@@ -324,7 +324,7 @@ static tf_even_slice *held_new(const maker *k) {
   return v && v->range ? v : NULL;
 }
 
-/* Where borders cut ranges: what m-tiles hold, and what lives in their memories. */
+/* Adds the sizes of m-tiles and of homes in their memories, if borders cut ranges. */
 static bool add_sizes(const maker *k) {
   const tf_plan *p = k->p;
   k->u->home = TF_ARRAY(k->a, tf_even_slice, (size_t)p->wl->n_tensors);
@@ -352,8 +352,7 @@ static bool add_sizes(const maker *k) {
   return true;
 }
 
-/* Whether a range that is split above node n follows from what runs of a retaining scope compute.
- */
+/* Whether a range that is split above node n depends on what runs of a retaining scope compute. */
 static bool by_run(const maker *k, int n) {
   bool any = false;
   for (int c = 0; c < k->u->node[n].n; c++)
@@ -366,19 +365,19 @@ static bool add_all(const maker *k) {
   for (int i = 0; i < p->tree->n_nodes && k->u->applies; i++) {
     tf_chain_groups *steps = &k->u->node[i].steps;
     k->u->node[i].run = tf_run_of_node(p, i);
-    k->u->node[i].left = k->u->node[i].run < 0 && by_run(k, i);
-    if (k->u->node[i].left) continue;
+    k->u->node[i].to_general = k->u->node[i].run < 0 && by_run(k, i);
+    if (k->u->node[i].to_general) continue;
     if (!make_groups(k, i, NULL, 0, NULL, 0, steps)) return false;
     for (int g = 0; g < steps->n; g++)
-      if (!(steps->of[g].kept =
-                kept_new(k, __builtin_popcountll(steps->of[g].positions), TF_SUMS_OWN)))
+      if (!(steps->group[g].kept =
+                kept_new(k, __builtin_popcountll(steps->group[g].positions), TF_SUMS_OWN)))
         return false;
   }
   for (int i = 0; i < p->n_slices + p->wl->n_ops && k->u->applies; i++) {
     if (tf_slice_at(p, i)->node < 0) continue;
     if (!add_slice(k, i, even_slice(k, i))) return false;
     for (int g = 0; g < k->u->slice[i].self.n; g++)
-      if (!share_sums(k, i, &k->u->slice[i].self.of[g])) return false;
+      if (!share_sums(k, i, &k->u->slice[i].self.group[g])) return false;
   }
   return true;
 }
@@ -398,7 +397,7 @@ tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const
   const maker k = {a, p, w, e, u};
   u->applies = !(p->cuts && p->n_retains);
   for (int i = 0; i < e->n_ranges;
-       i++) /* terms that cancel where no border cuts either of them: left to a walk */
+       i++) /* terms that cancel unless a border cuts one of them: left to the walk */
     u->applies &= e->ranges[i].visits <= MOST_VISITS &&
                   !(p->cuts && e->ranges[i].depends & ~e->ranges[i].moves && tf_uneven_cut(e, i));
   for (int i = 0; i < p->tree->n_nodes; i++)

@@ -1,12 +1,13 @@
-/* Ranges at digits under choice (uneven_sum.c).  Where borders cut ranges that chains split, places
- * are whole ones, and digits near a border are chosen one by one: as long as what is still to be
- * chosen may bring a range across it. Elsewhere no border matters, and digits are alike. */
+/* Ranges while digits are enumerated (uneven_sum.c).  If borders cut ranges that chains split,
+ * places are absolute, and digits near a border are enumerated one by one, as long as remaining
+ * choices may move a range across it.  Elsewhere borders have no effect, and digits are
+ * equivalent. */
 #include "model/cost/quick/uneven_plan.h"
 #include "model/tree/infer.h"
 
 enum { MOST_LOOKS = 4096 };
 
-/* What a read takes. */
+/* The range of a read. */
 static tf_ival read_at(tf_uneven_summing *j, const tf_strands *d, bool then,
                        const tf_even_read *read) {
   tf_ival one = {read->c, 1};
@@ -20,7 +21,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
   const tf_even_range *r = &j->e->ranges[range];
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) {
-    const int c = (then ? j->from : j->n)->on[r->chain];
+    const int c = (then ? j->from : j->n)->number_of[r->chain];
     tf_ival v = tf_uneven_range_at(j, d, then, r->base);
     if (c < 0) return v;
     const tf_strand *t = then ? &d->then[c] : &d->now[c];
@@ -33,7 +34,7 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
     if (tf_near_borders(j) && r->from < r->to) {
       one = r->made ? tf_clamped(one, r->from, r->to)
                     : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
-      j->gave_up |= one.len <= 0 && r->n > 1; /* padding alone */
+      j->gave_up |= one.len <= 0 && r->n > 1; /* wholly in the padding */
     }
     all = tf_hull(all, one);
   }
@@ -42,8 +43,8 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
 
 /* ---- near borders --------------------------------------------------------------------------- */
 
-/* One side, and the tile that the loop at hand gives its chain c, in the range that the chain
- * splits. */
+/* One side (now or the previous entry), and the tile that the current loop gives its chain c, in
+ * the range that the chain splits. */
 typedef struct {
   bool then;
   int c;
@@ -52,33 +53,34 @@ typedef struct {
 
 static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s,
                                   int range, int *c) {
-  *c = (s->then ? j->from : j->n)->on[j->e->ranges[range].chain];
+  *c = (s->then ? j->from : j->n)->number_of[j->e->ranges[range].chain];
   return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
 }
 
-/* On what the range still depends: on nothing, on digits not chosen yet, on the tile at hand. */
-typedef enum { SETTLED, OPEN, AT_HAND } awaits;
+/* What the range still depends on: nothing, digits not chosen yet, or the current tile. */
+typedef enum { SETTLED, OPEN, CURRENT } dependence;
 
-static awaits awaits_of(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range) {
+static dependence dependence_of(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
+                                int range) {
   const tf_even_range *r = &j->e->ranges[range];
-  awaits all = SETTLED;
+  dependence all = SETTLED;
   int c;
   if (r->what == TF_PART) {
     const tf_strand *t = strand_of(j, d, s, range, &c);
-    if (c >= 0 && c == s->c) return AT_HAND;
-    all = awaits_of(j, d, s, r->base);
+    if (c >= 0 && c == s->c) return CURRENT;
+    all = dependence_of(j, d, s, r->base);
     return all == SETTLED && t && !t->ready ? OPEN : all;
   }
   for (int i = r->first; r->what == TF_HULL && !tf_uneven_fixed(r) && i < r->first + r->n; i++)
     for (int t = j->e->reads[i].first; t < j->e->reads[i].first + j->e->reads[i].n; t++) {
-      const awaits one = awaits_of(j, d, s, j->e->terms[t].range);
+      const dependence one = dependence_of(j, d, s, j->e->terms[t].range);
       all = one > all ? one : all;
     }
   return all;
 }
 
-/* All that the range may come to, whatever is chosen further inside.  What moves with the tile at
- * hand does so as if there were no borders: where one matters, digits are not alike. */
+/* The hull of the range over all choices further inside.  Ranges move with the current tile as
+ * without borders: where a border has an effect, digits are not equivalent. */
 static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range);
 
 static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
@@ -100,7 +102,7 @@ static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
       return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
     return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
   }
-  const awaits on = awaits_of(j, d, s, range);
+  const dependence on = dependence_of(j, d, s, range);
   if (on == SETTLED) return tf_uneven_range_at(j, d, s->then, range);
   for (int i = r->first; i < r->first + r->n; i++)
     all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
@@ -112,8 +114,8 @@ static int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* Leaves the digits, of those from `first` on, at which a read that moves by so much a digit stays
- * inside.  A read that none moves is the same at all, whatever a border cuts of it. */
+/* Keeps the digits, of those from `first` on, at which a read that moves by `by` per digit stays
+ * inside.  A read that does not move is the same at all of them, even if a border cuts it. */
 static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t first,
                         tf_digits *ok) {
   int64_t low = r->from - at.lo,
@@ -125,8 +127,8 @@ static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t 
   if (first + b < ok->last) ok->last = first + b;
 }
 
-/* Leaves the digits from `first` on at which no border matters to the range: each moves the tile by
- * its length. */
+/* Keeps the digits from `first` on at which no border affects the range: each moves the tile by its
+ * length. */
 static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range,
                   int64_t first, tf_digits *ok) {
   const tf_even_range *r = &j->e->ranges[range];
@@ -162,10 +164,10 @@ static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s
   }
 }
 
-/* Instances of the spatial loop at position k that have a whole tile, where the other loops of its
- * chain stand as chosen; *more: another may have a part of one. */
+/* The number of instances of the spatial loop at position k with a whole tile, for the chosen
+ * digits of its chain's other loops; *more: another may have a part of one. */
 static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[k]]]];
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[k]]]];
   const tf_even_range *base = &j->e->ranges[j->e->chains[of->chain].base];
   int64_t rest = base->len - 1;
   bool tight = true, first = true;
@@ -189,7 +191,7 @@ static int64_t whole_instances(tf_uneven_summing *j, int k, bool *more) {
   return 0;
 }
 
-/* What the read has of its range, where the tile is moved by so much. */
+/* The part of the read within its range, if the tile is shifted by `by`. */
 static int64_t left_at(const tf_even_range *r, tf_ival at, int64_t by) {
   return tf_common_part((tf_ival){at.lo + by, at.len}, (tf_ival){r->from, r->to - r->from}).len;
 }
@@ -219,7 +221,7 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
       len = now > len ? now : len;
     }
   if (more && n > 0 && left_at(r, at, n * by) > len)
-    j->gave_up = true; /* more than of any whole tile */
+    j->gave_up = true; /* more than any whole tile has */
   return len;
 }
 

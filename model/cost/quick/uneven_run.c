@@ -1,14 +1,14 @@
-/* Scopes that retain, where each run of them computes all that it needs, or nothing.  A run
- * computes what is needed and not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one
- * that cuts a range into tiles needs another tile at each step, of which nothing is held.  One that
- * moves nothing needs the same again: inside the last loop that cuts, all of it is held at each of
- * its steps but the first.  So the ops that make it run where those inner loops are at their first
- * step, and nowhere else: their sums have these loops fixed there. */
+/* Scopes that retain if each run of them computes all that it needs, or nothing.  A run computes
+ * what is needed and not held (docs/SEMANTICS.md, D10).  Of the loops above the scope, one that
+ * cuts a range into tiles needs another tile at each step, of which nothing is held.  One that
+ * moves nothing needs the same tile again: inside the last loop that cuts, all of it is held at
+ * each step but the first.  So the ops that compute it run only while those inner loops are at
+ * their first step: their sums have these loops fixed there. */
 #include "model/cost/quick/uneven_plan.h"
 #include "model/flow/retain.h"
 
 /* The retaining scope whose runs determine the ranges of all ops that the slice touches, or that
- * are below its node; -1: those of none, SOME: those of some. */
+ * are below its node; -1: of none, SOME: of some ops only. */
 enum { SOME = -2 };
 static int made_in(const tf_plan *p, const tf_slice *s) {
   int made = 0, all = 0;
@@ -32,7 +32,7 @@ static bool follows(const tf_even *e, int i) {
   return any;
 }
 
-/* Whether sums tell what slice u finds of what the other one left. */
+/* Whether sums can count what slice u finds of what the other one left. */
 static bool finds(const tf_plan *p, const tf_even *e, const tf_uneven_slice *u, int prev) {
   const tf_slice *q = &p->slices[prev];
   const int made = made_in(p, q);
@@ -73,7 +73,7 @@ bool tf_run_tells(const tf_plan *p, const tf_even *e, int i, tf_uneven_slice *ou
 /* ---- in one evaluation ---------------------------------------------------------------------- */
 
 /* Positions of loops at whose steps another tile of op o's result is needed; *moves: at whose steps
- * something else. */
+ * something else is needed. */
 static uint64_t renewing(const struct tf_model *m, int o, uint64_t *moves) {
   const tf_even *e = m->even;
   const int z = m->plan->wl->ops[o].out;
@@ -88,8 +88,8 @@ static uint64_t renewing(const struct tf_model *m, int o, uint64_t *moves) {
   return all;
 }
 
-/* Whether every instance takes several steps of the chain of a loop inside position k, however the
- * loops outside of k stand: all of its settings happen, or none of its loops is spatial or stands
+/* Whether every instance takes several steps of the chain of a loop inside position k, for all
+ * settings of the loops outside of k: all of its settings occur, or none of its loops is spatial or
  * outside. */
 static bool goes_round(const struct tf_model *m, const tf_path *path, int chain, int k) {
   const tf_even *e = m->even;
@@ -100,7 +100,7 @@ static bool goes_round(const struct tf_model *m, const tf_path *path, int chain,
     const int l = path->loops[i];
     if (m->ev.trip[l] <= 1) continue;
     plain &= e->ranges[e->chains[e->chain_of[l]].base].what ==
-             TF_WHOLE; /* then chains know nothing of each other */
+             TF_WHOLE; /* then chains are independent */
     if (e->chain_of[l] != chain) continue;
     plain &= path->temporal >> i & 1;
     if (first < 0) first = i;
@@ -111,9 +111,8 @@ static bool goes_round(const struct tf_model *m, const tf_path *path, int chain,
          (plain && first > k && base->len > step);
 }
 
-/* Whether loops that cut stand inside position k, so that a step of the loop there finds another
- * tile than the first.
- */
+/* Whether loops that cut are inside position k, so that a step of the loop there needs another tile
+ * than the first. */
 static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t renews, int k) {
   bool any = false;
   for (uint64_t left = renews & ~UINT64_C(0) << k << 1; left && !any; left &= left - 1)
@@ -121,8 +120,8 @@ static bool cuts_inside(const struct tf_model *m, const tf_path *path, uint64_t 
   return any;
 }
 
-/* The loops above the scope at whose first step alone its retained results are made.  False: runs
- * may compute parts. */
+/* The loops above the scope at whose first step alone its retained results are computed.  False:
+ * runs may compute parts. */
 static bool find_still(const struct tf_model *m, const tf_retain *h, uint64_t *still) {
   const tf_path *path = &m->plan->path[h->scope];
   uint64_t turning = 0, renews = 0, moves;
@@ -156,7 +155,7 @@ void tf_run_begin(struct tf_model *m) {
   for (int i = 0; i < p->n_slices + p->wl->n_ops; i++) {
     tf_uneven_slice *x = &u->slice[i];
     if (tf_slice_at(p, i)->node < 0) continue;
-    x->off = x->left || (x->needs >= 0 && !u->tells[x->needs]);
+    x->off = x->to_general || (x->needs >= 0 && !u->tells[x->needs]);
     for (int r = 0; x->run >= 0 && r < m->even->slices[i].n_rank; r++)
       x->off |= (m->even->ranges[m->even->slices[i].range[r]].depends & u->still[x->run]) != 0;
   }

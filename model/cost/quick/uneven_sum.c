@@ -1,29 +1,29 @@
 /* Write the last element of a range in the mixed radix of the loops that split it: its bound.  A
- * setting of these loops happens if its digits, from the outside, are at most those of the bound;
+ * setting of these loops occurs if its digits, from the outside, are at most those of the bound;
  * where they are equal, it is the last one, and its tile may be partial.  So the digits of one loop
  * fall into few groups: those below the bound's, after which the loops further inside are free; the
  * bound's own; and those above.
  *
- * In one instance, the entry before has the same digits but for those of the loop that carries,
- * which is one back, and of the temporal loops inside it, which are at their last: at the greatest
- * number with which that instance took part. Where a digit of the instance is above the bound's,
- * that number is one less than what the bound has there. */
+ * In one instance, the previous entry has the same digits except for the loop that steps, which is
+ * one back, and the temporal loops inside it, which are at their last: at the greatest number at
+ * which that instance was active. Where a digit of the instance is above the bound's, that number
+ * is one less than the bound's digits there. */
 #include "model/cost/quick/uneven_plan.h"
 
 #include <string.h>
 
 #include "model/tree/infer.h"
 
-static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to);
+static void set_last_loops(tf_uneven_summing *j, tf_strands *d, int c, int to);
 
-/* Begins with chain c: the loops are set that move the range that it splits. */
+/* Begins chain c, once the loops that move the range which it splits are set. */
 static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
   tf_strand *t = then ? &d->then[c] : &d->now[c];
   const tf_path_chain *of = &(then ? j->from : j->n)->chain[c];
   if (t->ready) return;
   for (uint32_t left = of->needs; left; left &= left - 1) {
     if (then)
-      catch_up(j, d, __builtin_ctz(left), TF_MAX_PATH);
+      set_last_loops(j, d, __builtin_ctz(left), TF_MAX_PATH);
     else
       begin_chain(j, d, false, __builtin_ctz(left));
   }
@@ -42,9 +42,9 @@ static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
   t->full = len;
 }
 
-/* ---- what was before ------------------------------------------------------------------------ */
+/* ---- the previous entry --------------------------------------------------------------------- */
 
-/* The chain's next loop is at the greatest digit with which this instance takes part. */
+/* Sets the chain's next loop to the greatest digit at which this instance was active. */
 static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
   const int64_t step = tf_step_at(j, j->before, pos);
   int64_t digit = tf_trip_at(j, j->before, pos) - 1;
@@ -58,7 +58,7 @@ static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
 }
 
 /* Sets those of the chain's loops that are at their last, up to a position. */
-static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to) {
+static void set_last_loops(tf_uneven_summing *j, tf_strands *d, int c, int to) {
   const tf_path_chain *of = &j->from->chain[c];
   begin_chain(j, d, true, c);
   tf_strand *t = &d->then[c];
@@ -70,7 +70,7 @@ static void catch_up(tf_uneven_summing *j, tf_strands *d, int c, int to) {
   }
 }
 
-/* Takes one from the number that the loops at their last have written; false: it was 0. */
+/* Subtracts one from the number written by the loops at their last; false: it was 0. */
 static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain *of) {
   int k = t->at - 1;
   while (k >= 0 && t->last[k] <= 0)
@@ -87,7 +87,7 @@ static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain
   return true;
 }
 
-/* The chain's next loop, at position pos, has this digit. */
+/* Sets the chain's next loop, at position pos, to this digit. */
 static void set_digit(const tf_uneven_summing *j, tf_strands *d, int b, int pos, int64_t digit) {
   tf_strand *t = &d->then[b];
   const int64_t step = tf_step_at(j, j->before, pos), bound = t->rest / step;
@@ -102,22 +102,22 @@ static void set_digit(const tf_uneven_summing *j, tf_strands *d, int b, int pos,
   t->last[t->at++] = -1;
 }
 
-/* Whether a rank of the group depends on chain c of the path before. */
+/* Whether a rank of the group depends on chain c of the previous entry's path. */
 static bool moves_rank(const tf_uneven_summing *j, int c) {
   for (int i = 0; i < j->g->n_rank; i++)
     if (tf_uneven_chains(j->e, j->from, j->w.q->range[j->g->rank[i]]) >> c & 1) return true;
   return false;
 }
 
-/* The instance took no part in the last run of what chain c splits.  In an earlier one, whose tile
- * was elsewhere along a rank, nothing can be found; where something might, the general count must
- * tell. */
+/* If the instance was idle in the last run of what chain c splits: whether nothing can be found, as
+ * its tile in an earlier run was elsewhere along a rank; otherwise it is left to the general
+ * count. */
 static bool finds_nothing(tf_uneven_summing *j, int c) {
   bool elsewhere = false, unmoved = !moves_rank(j, c);
   for (int i = 0; i < j->g->n_rank; i++) {
     const tf_even_range *r = &j->e->ranges[j->w.q->range[j->g->rank[i]]];
-    elsewhere |=
-        r->what == TF_PART && j->from->on[r->chain] == c && j->e->ranges[r->base].what == TF_PART;
+    elsewhere |= r->what == TF_PART && j->from->number_of[r->chain] == c &&
+                 j->e->ranges[r->base].what == TF_PART;
   }
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
     unmoved &= !moves_rank(j, __builtin_ctz(left));
@@ -125,7 +125,7 @@ static bool finds_nothing(tf_uneven_summing *j, int c) {
   return elsewhere;
 }
 
-/* Sets all loops of a chain anew: a chain further out has another tile. */
+/* Sets all loops of a chain again: a chain further out has another tile. */
 static void again(tf_uneven_summing *j, tf_strands *d, int c) {
   const tf_path_chain *of = &j->from->chain[c];
   tf_strand *t = &d->then[c];
@@ -143,8 +143,8 @@ static void again(tf_uneven_summing *j, tf_strands *d, int c) {
   }
 }
 
-/* The instance took no part in the last run of what chain c splits.  If that was the partial tile
- * of a chain further out, it did so in the one before. */
+/* If the instance was idle in the last run of what chain c splits, and that was the partial tile of
+ * a chain further out, it was active in the run before. */
 static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
   int outer = -1, tight = 0;
   uint32_t inner = 0;
@@ -156,9 +156,8 @@ static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
       inner += j->from->chain[__builtin_ctz(left)].needs >> outer & 1;
     again(j, d, c);
   }
-  j->gave_up |=
-      tight > 1 ||
-      inner > 1; /* which of them has stepped last, or steps back, too, is not told here */
+  j->gave_up |= tight > 1 ||
+                inner > 1; /* which of them stepped last, or steps back, too, is not decided here */
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -171,19 +170,20 @@ static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
   return whole;
 }
 
-/* The places of instances that share: with a whole tile those that no earlier instance has brought;
- * a partial tile is nobody else's. */
+/* The places of sharing instances: with a whole tile, those that no earlier instance has; a partial
+ * tile belongs to one instance only. */
 static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
   if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
-  const tf_strand *t = &d->now[j->n->on[j->e->chain_of[j->path->loops[j->rest]]]];
+  const tf_strand *t = &d->now[j->n->number_of[j->e->chain_of[j->path->loops[j->rest]]]];
   return tf_tile_of(t) == t->full ? &j->more : &j->join;
 }
 
-/* Adds the box of the group's one rank, which borders clip, and what was there before of it. */
+/* Adds the box of the group's only rank, which borders clip, and the part of it that was there
+ * before. */
 static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path,      j->g->positions & j->n->turning, j->w.carry, j->digit, j->alike,
-                      join_of(j, d)};
+  const tf_alike a = {
+      j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->equivalent, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -198,7 +198,7 @@ static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, 
   }
 }
 
-/* Notes whether all ranks are as long as they can be. */
+/* Records whether all ranks are as long as possible. */
 static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
   bool full = true;
   for (int i = 0; i < j->g->n_rank && full; i++) {
@@ -220,7 +220,7 @@ static void visit_box(tf_uneven_summing *j, const tf_strands *d, bool finds) {
   j->gave_up = j->gave_up || !j->visit->add(j->visit->to, &s);
 }
 
-/* All digits are set: adds the box, and what is found of it. */
+/* All digits are set: adds the box, and the part found of it. */
 static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
   j->chosen++;
@@ -232,7 +232,7 @@ static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
   }
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
-    catch_up(j, d, c, TF_MAX_PATH);
+    set_last_loops(j, d, c, TF_MAX_PATH);
     if (j->sure >> c & 1) continue;
     j->gave_up |= j->g->cut && d->then[c].lost;
     if (d->then[c].lost) step_back(j, d, c);
@@ -280,7 +280,8 @@ static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int6
   if (at->b >= 0) set_digit(j, d, at->b, j->pair[at->k], digit - at->less);
 }
 
-/* The first digit that is not like `first`: one of `cut`, or where a border matters any. */
+/* The first digit that is not equivalent to `first`: one of `cut`, or any if a border affects
+ * it. */
 static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most,
                         const int64_t cut[4], const tf_digits *ok) {
   int64_t next = most + 1;
@@ -293,12 +294,12 @@ static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most,
   return next;
 }
 
-/* Chooses digits of the loops at the positions that are left, the outermost first; d is changed. */
-static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t ways) {
+/* Enumerates digits of the loops at the remaining positions, the outermost first; d is changed. */
+static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t ways) {
   for (; left && !j->gave_up; left &= left - 1) {
     tf_digit_of at = {.k = __builtin_ctzll(left), .b = -1};
     const int64_t trip = tf_trip_at(j, j->path, at.k);
-    at.c = j->n->on[j->e->chain_of[j->path->loops[at.k]]];
+    at.c = j->n->number_of[j->e->chain_of[j->path->loops[at.k]]];
     at.less = at.k == j->w.carry;
     int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
             cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
@@ -308,11 +309,11 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
       most = cut[0] < most ? cut[0] : most;
     }
     if (j->finds && j->pair[at.k] >= 0) {
-      at.b = j->from->on[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
-      catch_up(j, d, at.b, j->pair[at.k]);
+      at.b = j->from->number_of[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
+      set_last_loops(j, d, at.b, j->pair[at.k]);
       const tf_strand *t = &d->then[at.b];
       j->gave_up |=
-          at.k == j->rest && t->tight; /* what instances with equal boxes find may differ */
+          at.k == j->rest && t->tight; /* parts found in instances with equal boxes may differ */
       if (t->tight)
         cut[1] = t->rest / tf_step_at(j, j->before, j->pair[at.k]) + at.less, cut[2] = cut[1] + 1;
     }
@@ -320,28 +321,28 @@ static void choose(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t w
     const tf_digits ok =
         tf_near_borders(j) ? tf_uneven_inside(j, d, &at, first, most) : (tf_digits){first, most};
     while (!(j->fullest && j->all) &&
-           !j->gave_up) { /* alike digits are chosen at once; the last ones go on from here */
+           !j->gave_up) { /* equivalent digits are counted at once; the last ones continue here */
       const int64_t next = next_cut(j, first, most, cut, &ok);
       if (next > most) break;
       tf_strands own;
       copy_strands(j, &own, d);
-      j->alike[at.k] = next - first;
+      j->equivalent[at.k] = next - first;
       set(j, &own, &at, first);
-      choose(j, &own, left & (left - 1), ways * (next - first));
+      enumerate_digits(j, &own, left & (left - 1), ways * (next - first));
       first = next;
     }
     if (j->fullest && j->all) return;
     set(j, d, &at, first);
-    j->alike[at.k] = most + 1 - first;
+    j->equivalent[at.k] = most + 1 - first;
     ways *= most + 1 - first;
   }
   if (!j->gave_up) add_box(j, d, ways);
 }
 
-/* The same for a lone chain of which no earlier digits matter: settings whose digits are below the
- * bound's, and the one whose digits are the bound's.  False: the group has other chains, or places
+/* The same for a single chain whose previous digits do not matter: settings with digits below the
+ * bound's, and the one with the bound's digits.  False: the group has other chains, or places
  * matter. */
-static bool count_alone(tf_uneven_summing *j) {
+static bool count_single_chain(tf_uneven_summing *j) {
   if (j->g->now & (j->g->now - 1) || j->g->clipped || j->g->cut) return false;
   tf_strands d;
   int64_t below = 0, equal = 1, box[2] = {1, 1};
@@ -373,8 +374,8 @@ static bool count_alone(tf_uneven_summing *j) {
   return true;
 }
 
-/* Finds the digits that are the same now and before. */
-static void pair_up(tf_uneven_summing *j) {
+/* Finds the digits that are equal now and at the previous entry. */
+static void find_equal_digits(tf_uneven_summing *j) {
   const tf_uneven_sum *w = &j->w;
   for (int k = 0; k < j->before->n; k++)
     j->twin[k] = -1;
@@ -395,7 +396,7 @@ static void pair_up(tf_uneven_summing *j) {
   }
 }
 
-/* Writes the trip counts and steps of the loops at these positions; returns behind the last. */
+/* Writes the trip counts and steps of the loops at these positions; returns the end. */
 static int64_t *write_loops(const tf_uneven_summing *j, const tf_path *path, uint64_t positions,
                             int64_t *to) {
   for (; positions; positions &= positions - 1) {
@@ -430,7 +431,7 @@ static int64_t setting_of(const tf_uneven_summing *j) {
   return k->setting = s->setting = ++k->settings;
 }
 
-/* The memo for the current group: the slot that holds it, or may. */
+/* The cache entry of the current group; *known: it is filled in. */
 static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const tf_uneven_sum *w = &j->w;
   const uint64_t at = j->g->positions, zero = w->zero & at & j->n->turning;
@@ -440,15 +441,15 @@ static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const uint64_t hash =
       ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
       UINT64_C(0x9e3779b97f4a7c15);
-  tf_sum_kept *k = &j->g->kept->at[hash >> 32 & (uint64_t)(j->g->kept->n_at - 1)];
+  tf_sum_kept *k = &j->g->kept->entries[hash >> 32 & (uint64_t)(j->g->kept->n_entries - 1)];
   *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry &&
            k->found == j->finds;
   if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0, 0};
   return k;
 }
 
-/* Chooses the digits of the current group from the beginning. */
-static void choose_all(tf_uneven_summing *j) {
+/* Enumerates the digits of the current group from the beginning. */
+static void enumerate_group(tf_uneven_summing *j) {
   tf_strands d;
   j->all = j->kept = j->chosen = 0;
   j->looks = 0;
@@ -456,17 +457,17 @@ static void choose_all(tf_uneven_summing *j) {
     d.now[__builtin_ctz(left)].ready = false;
   for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
     d.then[__builtin_ctz(left)].ready = false;
-  choose(j, &d, j->g->positions & j->n->turning, 1);
+  enumerate_digits(j, &d, j->g->positions & j->n->turning, 1);
   j->m->chosen += j->chosen;
 }
 
 /* ---- plain groups --------------------------------------------------------------------------- */
 
-/* Sums over chains of which each splits just what the one before leaves, so that tiles have nothing
- * in common: the settings of a chain whose digits are below the bound's (uneven_sum.c) all have a
- * full tile, and one, whose digits are the bound's, has what is left. */
+/* Sums over chains each of which splits exactly what the previous one leaves, so that tiles are
+ * disjoint: the settings of a chain with digits below the bound's (uneven_sum.c) all have a full
+ * tile, and the one with the bound's digits has the rest. */
 
-/* A sum over a plain group, as its fields in tf_uneven_sum say. */
+/* A sum over a plain group, with fields as in tf_uneven_sum. */
 typedef struct {
   struct tf_model *m;
   const tf_uneven_node *n;
@@ -476,7 +477,7 @@ typedef struct {
   int carry;
 } plain_sum;
 
-/* A chain's settings: so many with a full tile, and `ends` (0 or 1) with the last. */
+/* A chain's settings: the number with a full tile, and `ends` (0 or 1) with the last. */
 typedef struct {
   int64_t below, ends, full, last;
 } kinds;
@@ -503,7 +504,7 @@ static kinds kinds_of(const plain_sum *x, const tf_path_chain *of, int64_t len) 
   return k;
 }
 
-/* The sum over chain i and those inside it, where what enters chain i is so long. */
+/* The sum over chain i and those inside it, if this length enters chain i. */
 static int64_t sum_from(const plain_sum *x, int i, int64_t len) {
   if (i == x->g->n_plain) return x->g->n_rank ? len : 1;
   const kinds k = kinds_of(x, &x->n->chain[x->g->plain[i]], len);
@@ -523,8 +524,8 @@ static bool divides(const plain_sum *x, int64_t len) {
   return true;
 }
 
-/* The sum of the boxes of such a group, and with `finds` of what the slice itself has left of them
- * at the entry before. False: its digits must be chosen one by one. */
+/* The sum of the boxes of such a group, and with `finds` of the parts of them that the slice itself
+ * left at the previous entry. False: its digits must be enumerated. */
 static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kept) {
   const tf_path_chain *first = &x->n->chain[x->g->plain[0]];
   const int64_t len = first->len;
@@ -534,7 +535,7 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
   }
   const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
   const bool steps =
-      x->carry >= 0 && on >> x->carry & 1; /* one of its loops carries: the tile is another */
+      x->carry >= 0 && on >> x->carry & 1; /* one of its loops steps: the tile is another */
   const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
   if (finds && !steps && back && !divides(x, len))
     return false; /* some were at the same tile before */
@@ -555,7 +556,7 @@ static void sum_group(tf_uneven_summing *j) {
     j->gave_up = true;
     return;
   }
-  if (j->w.q && !j->paired) pair_up(j);
+  if (j->w.q && !j->paired) find_equal_digits(j);
   j->paired = true;
   tf_sum_kept *memo = memo_of(j, &known);
   j->all = memo->all;
@@ -565,15 +566,15 @@ static void sum_group(tf_uneven_summing *j) {
     return;
   }
   j->kept = j->chosen = 0;
-  if (j->finds || !count_alone(j)) choose_all(j);
+  if (j->finds || !count_single_chain(j)) enumerate_group(j);
   memo->all = j->all;
   memo->kept = j->kept;
   memo->chosen = j->chosen;
   if (j->gave_up) memo->setting = 0;
 }
 
-/* Whether all chains of the group divide what they split, so that instances differ in their place
- * alone. */
+/* Whether all chains of the group divide what they split, so that instances differ only in
+ * place. */
 static bool all_even(const tf_uneven_summing *j) {
   bool even = true;
   for (int then = 0; then < 1 + j->finds; then++) {
@@ -603,21 +604,21 @@ static bool several(const tf_uneven_summing *j, uint64_t positions) {
   return many;
 }
 
-/* The chain of the loop at a position divides what it splits. */
+/* Whether the chain of the loop at a position divides what it splits. */
 static bool even_at(const tf_uneven_summing *j, int pos) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[pos]]]];
   return !of->n_turn || of->turn[0].trip * of->turn[0].step == of->len;
 }
 
 /* Whether partial tiles are clipped at the upper border, where one may become as long as a whole
- * one beside it. */
-static bool ends_meet(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
-  const tf_path_chain *of = &j->n->chain[j->n->on[j->e->chain_of[j->path->loops[pos]]]];
+ * tile beside it. */
+static bool may_equal_whole(const tf_uneven_summing *j, const tf_even_range *r, int pos) {
+  const tf_path_chain *of = &j->n->chain[j->n->number_of[j->e->chain_of[j->path->loops[pos]]]];
   return j->g->clipped && of->turn[of->n_turn - 1].step > 1 && !tf_uneven_within(j->e, r);
 }
 
-/* Prepares to sum where one of the loops at `join` is of a chain that leaves a remainder, over
- * whole extents: the boxes of its digits overlap those of the digit before.  False: it does not
+/* Prepares a sum for which one of the loops at `join` is of a chain with a remainder, over whole
+ * extents: the boxes of its digits overlap those of the previous digit.  False: it does not
  * apply. */
 static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t join) {
   uint64_t rest = 0;
@@ -630,12 +631,12 @@ static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t joi
     if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE)
       return false;
   j->w.zero |= join & ~rest;
-  return by > 0 && !ends_meet(j, r, pos) &&
+  return by > 0 && !may_equal_whole(j, r, pos) &&
          tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
          tf_uneven_more(&j->join, by, &j->more);
 }
 
-/* The sum over the group, in which boxes that several of the loops at `join` bring count once. */
+/* The sum over the group, in which boxes loaded by several of the loops at `join` count once. */
 static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   if (!several(j, join)) {
     sum_group(j);
@@ -643,9 +644,9 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   }
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
   if (j->g->n_rank == 1 && !j->g->cut && join_rest(j, r, join)) {
-    if (j->w.q && !j->paired) pair_up(j);
+    if (j->w.q && !j->paired) find_equal_digits(j);
     j->paired = true;
-    choose_all(j);
+    enumerate_group(j);
     j->rest = -1;
     j->join.n = 0;
     return;
@@ -658,9 +659,9 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   }
   j->w.zero |= join;
   if (j->g->clipped) {
-    if (j->w.q && !j->paired) pair_up(j);
+    if (j->w.q && !j->paired) find_equal_digits(j);
     j->paired = true;
-    choose_all(j);
+    enumerate_group(j);
   } else {
     sum_group(j);
     j->gave_up |= __builtin_mul_overflow(j->all, j->join.count, &j->all);
@@ -669,16 +670,16 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   j->join.n = 0;
 }
 
-/* The sums over the group, one for each sum asked for: those with the same of its positions at
- * their first are one. */
-static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
+/* The sums over the group, one for each requested sum: those that have the same of its positions at
+ * their first setting are equal. */
+static void sum_requested(tf_uneven_summing *j, tf_uneven_sums *sums) {
   const uint64_t at = j->g->positions & j->n->turning, zero = j->w.zero;
   const bool there = j->w.q && !j->w.sibling && !j->g->n_rank;
   uint64_t known[TF_UNEVEN_SUMS], joined[TF_UNEVEN_SUMS];
   int64_t all[TF_UNEVEN_SUMS], kept[TF_UNEVEN_SUMS];
   int n = 0;
   for (int k = 0; k < sums->n && !j->gave_up; k++) {
-    const uint64_t own = sums->of[k].zero & at, join = sums->of[k].join & at & ~own;
+    const uint64_t own = sums->total[k].zero & at, join = sums->total[k].join & at & ~own;
     int i = 0;
     while (i < n && (known[i] != own || joined[i] != join))
       i++;
@@ -691,13 +692,13 @@ static void sum_group_of_all(tf_uneven_summing *j, tf_uneven_sums *sums) {
       sum_joined(j, join);
       known[n] = own, joined[n] = join, all[n] = j->all, kept[n++] = sure ? j->all : j->kept;
     }
-    j->gave_up |= __builtin_mul_overflow(sums->of[k].box, all[i], &sums->of[k].box);
-    j->gave_up |= __builtin_mul_overflow(sums->of[k].kept, kept[i], &sums->of[k].kept);
+    j->gave_up |= __builtin_mul_overflow(sums->total[k].box, all[i], &sums->total[k].box);
+    j->gave_up |= __builtin_mul_overflow(sums->total[k].kept, kept[i], &sums->total[k].kept);
   }
   j->w.zero = zero;
 }
 
-/* Its arrays are filled as far as they are used. */
+/* Initialises the arrays as far as they are used. */
 static void start(tf_uneven_summing *j, struct tf_model *m, const tf_uneven_sum *w) {
   j->m = m;
   j->w = *w;
@@ -741,9 +742,9 @@ bool tf_uneven_fullest(struct tf_model *m, const tf_uneven_sum *w) {
   j.finds = false;
   j.fullest = true;
   for (int g = 0; g < w->groups->n; g++) {
-    j.g = &w->groups->of[g];
+    j.g = &w->groups->group[g];
     if (!j.g->n_rank) continue;
-    choose_all(&j);
+    enumerate_group(&j);
     if (!j.all || j.gave_up) return false;
   }
   return true;
@@ -756,7 +757,7 @@ bool tf_uneven_longest(struct tf_model *m, const tf_uneven_sum *w, const tf_chai
   j.g = g;
   j.finds = false;
   j.longest = true;
-  choose_all(&j);
+  enumerate_group(&j);
   *len = j.all;
   return !j.gave_up &&
          j.kept == j.all; /* at a partial tile, boxes of other tensors are not largest */
@@ -766,10 +767,10 @@ bool tf_uneven_sum_up(struct tf_model *m, const tf_uneven_sum *w, tf_uneven_sums
   tf_uneven_summing j;
   start(&j, m, w);
   for (int k = 0; k < sums->n; k++)
-    sums->of[k].box = 1, sums->of[k].kept = w->q ? 1 : 0;
+    sums->total[k].box = 1, sums->total[k].kept = w->q ? 1 : 0;
   for (int i = 0; i < w->groups->n && !j.gave_up; i++) {
-    j.g = &w->groups->of[i];
-    sum_group_of_all(&j, sums);
+    j.g = &w->groups->group[i];
+    sum_requested(&j, sums);
   }
   return !j.gave_up;
 }

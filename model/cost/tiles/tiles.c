@@ -71,19 +71,19 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   t->twin = twin_of(m, i);
   t->len = t->twin >= 0 ? m->zeros->tiles[t->twin].len
                         : TF_ARRAY(m->arena, int64_t, (size_t)op->n_dims + 1);
-  t->some = TF_ARRAY(m->arena, double, (size_t)op->n_reads + 1);
-  if (!t->dims || !t->len || !t->some) return false;
+  t->any_nonzero = TF_ARRAY(m->arena, double, (size_t)op->n_reads + 1);
+  if (!t->dims || !t->len || !t->any_nonzero) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->told = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
-            !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
+  t->known = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
+             !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
-    t->told &= !(all & t->dims[d]);
+    t->known &= !(all & t->dims[d]);
     all |= t->dims[d];
   }
-  t->told =
-      t->told && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
+  t->known =
+      t->known && cuts_apart(p, t, &op->reads[s->touch[0].ref], p->wl->tensors[s->tensor].rank);
   return true;
 }
 
@@ -95,9 +95,9 @@ static bool add_tiles(struct tf_model *m, int i, bool *any) {
   for (int k = 0; k < s->n_touch && !s->leaf && !s->makes; k++) {
     const tf_voiders on =
         tf_zeros_stream(p, s->touch[k].op) ? (tf_voiders){{0}} : named(m, i, s->touch[k].op);
-    if (!on.of[TF_LEFT_ENERGY] || t->op >= 0) continue;
+    if (!on.reads[TF_LEFT_ENERGY] || t->op >= 0) continue;
     t->op = s->touch[k].op;
-    t->on = on;
+    t->voiders = on;
     *any = true;
   }
   return t->op < 0 || add_rule(m, i, t);
@@ -122,14 +122,16 @@ static bool is_ruled(const struct tf_zeros *z, int i) {
   return ruled;
 }
 
-static bool alike(const tf_voiders *on) { return on->of[TF_LEFT_TIME] == on->of[TF_LEFT_ENERGY]; }
+static bool alike(const tf_voiders *on) {
+  return on->reads[TF_LEFT_TIME] == on->reads[TF_LEFT_ENERGY];
+}
 
 /* Whether the rules that leave out slice i, or what serves it, save time wherever they save
  * energy. */
 static bool rules_alike(const struct tf_zeros *z, int i) {
   bool all = true;
   for (int j = i; j >= 0 && all; j = z->tiles[j].from)
-    all = alike(&z->tiles[j].on);
+    all = alike(&z->tiles[j].voiders);
   return all;
 }
 
@@ -140,13 +142,13 @@ static bool add_arrays(struct tf_model *m) {
   const size_t slices = (size_t)p->n_slices + 1, ops = (size_t)p->wl->n_ops;
   z->tiles = TF_ARRAY(a, tf_tiles, slices);
   z->fetched = TF_ARRAY(a, tf_fetched, slices);
-  z->lacked = TF_ARRAY(a, tf_shares, slices);
+  z->fetched_share = TF_ARRAY(a, tf_shares, slices);
   z->own_work = TF_ARRAY(a, tf_shares, ops);
   z->own = TF_ARRAY(a, double, slices);
   z->up = TF_ARRAY(a, double, slices);
   z->still = TF_ARRAY(a, int64_t, (size_t)p->n_loops + 1);
   z->boxes = TF_NEW(a, tf_chunks_memo);
-  return z->tiles && z->fetched && z->lacked && z->own_work && z->own && z->up && z->still &&
+  return z->tiles && z->fetched && z->fetched_share && z->own_work && z->own && z->up && z->still &&
          z->boxes;
 }
 
@@ -162,12 +164,12 @@ bool tf_tiles_new(struct tf_model *m) {
     if (!add_tiles(m, i, &any)) return false;
   }
   for (int i = 0; i < p->n_slices; i++)
-    z->tiles[i].alike = rules_alike(z, i);
+    z->tiles[i].same_savings = rules_alike(z, i);
   for (int o = 0; o < p->wl->n_ops; o++)
     z->own_work[o] = z->work[o];
   if (!any) z->tiles = NULL;
   for (int i = p->n_tile_slices; i < p->n_slices && any; i++) {
-    z->lacked[i - p->n_tile_slices] = (tf_shares){{1, 1}};
+    z->fetched_share[i - p->n_tile_slices] = (tf_shares){{1, 1}};
     z->turns[i - p->n_tile_slices] |= is_ruled(z, i);
   }
   z->any_turns |= any;
@@ -232,7 +234,7 @@ static bool steps_in(const struct tf_model *m, int i, uint64_t mask) {
 static bool divides(const struct tf_model *m, const tf_eval *ev, int i) {
   const tf_plan *p = m->plan;
   const tf_tiles *t = &m->zeros->tiles[i];
-  if (t->twin >= 0 && m->zeros->tiles[t->twin].told) return m->zeros->tiles[t->twin].now;
+  if (t->twin >= 0 && m->zeros->tiles[t->twin].known) return m->zeros->tiles[t->twin].known_now;
   const tf_op *op = &p->wl->ops[t->op];
   const int node = p->slices[i].node;
   bool even = true, apart = false;
@@ -319,7 +321,7 @@ typedef struct {
   double each;  /* over tensors with random zeros */
   double known; /* of one with known zeros; of several, an upper bound */
   int n_known;
-  uint64_t told; /* reads that are included */
+  uint64_t taken; /* reads that are included */
 } leaving;
 
 static bool is_known(const tf_plan *p, int o, int r) {
@@ -340,9 +342,9 @@ static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
   const struct tf_zeros *z = m->zeros;
   for (int j = i; j >= 0; j = z->tiles[j].from) {
     const tf_tiles *t = &z->tiles[j];
-    for (uint64_t on = t->on.of[w] & ~x->told; on; on &= on - 1)
-      leave(m, x, t->op, __builtin_ctzll(on), t->some[__builtin_ctzll(on)]);
-    x->told |= t->on.of[w];
+    for (uint64_t on = t->voiders.reads[w] & ~x->taken; on; on &= on - 1)
+      leave(m, x, t->op, __builtin_ctzll(on), t->any_nonzero[__builtin_ctzll(on)]);
+    x->taken |= t->voiders.reads[w];
   }
 }
 
@@ -358,8 +360,8 @@ static double left_of(struct tf_model *m, const leaving *x, int tensor) {
  * together. */
 static const double *together(struct tf_model *m, int i, double some[64]) {
   const tf_tiles *t = &m->zeros->tiles[i];
-  if (t->op < 0 || !t->now || !steps_in(m, i, sharing_loops(m, i))) return t->some;
-  for (uint64_t on = t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1)
+  if (t->op < 0 || !t->known_now || !steps_in(m, i, sharing_loops(m, i))) return t->any_nonzero;
+  for (uint64_t on = t->voiders.reads[TF_LEFT_ENERGY]; on; on &= on - 1)
     some[__builtin_ctzll(on)] = find_some(m, i, __builtin_ctzll(on), true);
   return some;
 }
@@ -369,11 +371,11 @@ static double shared_from(struct tf_model *m, int i, int w, const double *some) 
   const tf_tiles *t = &m->zeros->tiles[i];
   leaving x = {.each = 1, .known = 1};
   int differ = 0;
-  for (uint64_t on = t->op < 0 ? 0 : t->on.of[w]; on; on &= on - 1) {
+  for (uint64_t on = t->op < 0 ? 0 : t->voiders.reads[w]; on; on &= on - 1) {
     const int r = __builtin_ctzll(on);
-    differ += some[r] > t->some[r];
+    differ += some[r] > t->any_nonzero[r];
     leave(m, &x, t->op, r, some[r]);
-    x.told |= UINT64_C(1) << r;
+    x.taken |= UINT64_C(1) << r;
   }
   m->zeros->tiles_upper |= differ > 1;
   leave_from(m, &x, t->from, w);
@@ -386,7 +388,7 @@ static void find_fetched(struct tf_model *m, int i) {
   double of[64];
   const double *some = together(m, i, of);
   for (int w = 0; w < TF_N_LEFT; w++) {
-    if (w && z->tiles[i].alike) {
+    if (w && z->tiles[i].same_savings) {
       f->fill[w] = f->fill[0], f->read[w] = f->read[0];
       continue;
     }
@@ -405,15 +407,15 @@ static void find_lacked(struct tf_model *m, int i, int o) {
   struct tf_zeros *z = m->zeros;
   const int at = i - p->n_tile_slices;
   for (int w = 0; w < TF_N_LEFT; w++) {
-    if (w && z->tiles[i].alike && alike(&z->on[at])) {
-      z->lacked[at].of[w] = z->lacked[at].of[0];
+    if (w && z->tiles[i].same_savings && alike(&z->voiders[at])) {
+      z->fetched_share[at].share[w] = z->fetched_share[at].share[0];
       continue;
     }
-    leaving x = {.each = 1, .known = 1, .told = z->on[at].of[w]};
+    leaving x = {.each = 1, .known = 1, .taken = z->voiders[at].reads[w]};
     leave_from(m, &x, z->tiles[i].from, w);
-    if (x.n_known && tf_sparse_known(p->sparse, o, z->on[at].of[w]))
+    if (x.n_known && tf_sparse_known(p->sparse, o, z->voiders[at].reads[w]))
       x.known = 1, z->tiles_upper = true;
-    z->lacked[at].of[w] = left_of(m, &x, p->slices[i].tensor);
+    z->fetched_share[at].share[w] = left_of(m, &x, p->slices[i].tensor);
   }
 }
 
@@ -422,24 +424,24 @@ static void find_lacked(struct tf_model *m, int i, int o) {
 static leaving served(struct tf_model *m, int o, int w) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
-  const uint64_t own = z->void_at[o].of[w];
+  const uint64_t own = z->point_voiders[o].reads[w];
   double most[64];
-  uint64_t told = own, known = 0;
+  uint64_t included = own, known = 0;
   for (int r = 0; r < p->wl->ops[o].n_reads; r++) {
     uint64_t seen = own;
     for (int j = z->tiles[p->op_slice[o] + r].from; j >= 0; j = z->tiles[j].from) {
       const tf_tiles *t = &z->tiles[j];
-      for (uint64_t on = t->on.of[w] & ~seen; on; on &= on - 1) {
+      for (uint64_t on = t->voiders.reads[w] & ~seen; on; on &= on - 1) {
         const int k = __builtin_ctzll(on);
-        z->tiles_upper |= (told >> k & 1) && fabs(most[k] - t->some[k]) > 1e-12;
-        most[k] = told >> k & 1 ? fmin(most[k], t->some[k]) : t->some[k];
-        told |= UINT64_C(1) << k;
+        z->tiles_upper |= (included >> k & 1) && fabs(most[k] - t->any_nonzero[k]) > 1e-12;
+        most[k] = included >> k & 1 ? fmin(most[k], t->any_nonzero[k]) : t->any_nonzero[k];
+        included |= UINT64_C(1) << k;
       }
-      seen |= t->on.of[w];
+      seen |= t->voiders.reads[w];
     }
   }
   leaving x = {.each = 1, .known = 1};
-  for (uint64_t on = told & ~own; on; on &= on - 1) {
+  for (uint64_t on = included & ~own; on; on &= on - 1) {
     leave(m, &x, o, __builtin_ctzll(on), most[__builtin_ctzll(on)]);
     known |= is_known(p, o, __builtin_ctzll(on));
   }
@@ -449,13 +451,13 @@ static leaving served(struct tf_model *m, int o, int w) {
 
 static void find_work(struct tf_model *m, int o) {
   struct tf_zeros *z = m->zeros;
-  bool same = alike(&z->void_at[o]);
+  bool same = alike(&z->point_voiders[o]);
   for (int r = 0; r < m->plan->wl->ops[o].n_reads; r++)
-    same &= z->tiles[m->plan->op_slice[o] + r].alike;
+    same &= z->tiles[m->plan->op_slice[o] + r].same_savings;
   leaving x = served(m, o, 0);
   for (int w = 0; w < TF_N_LEFT; w++) {
     if (w && !same) x = served(m, o, w);
-    z->work[o].of[w] = z->own_work[o].of[w] * x.each * x.known;
+    z->work[o].share[w] = z->own_work[o].share[w] * x.each * x.known;
   }
 }
 
@@ -469,15 +471,16 @@ void tf_tiles_begin(struct tf_model *m) {
   z->tiles_upper = false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     tf_tiles *t = &z->tiles[i];
-    t->now = t->op >= 0 && t->told && steps && !m->open && divides(m, &ev, i);
-    if (t->now) t->stay = stay_loops(m, i);
-    for (uint64_t on = t->op < 0 ? 0 : t->on.of[TF_LEFT_ENERGY]; on; on &= on - 1) {
+    t->known_now = t->op >= 0 && t->known && steps && !m->open && divides(m, &ev, i);
+    if (t->known_now) t->stay = stay_loops(m, i);
+    for (uint64_t on = t->op < 0 ? 0 : t->voiders.reads[TF_LEFT_ENERGY]; on; on &= on - 1) {
       const int r = __builtin_ctzll(on);
-      t->some[r] = t->now               ? find_some(m, i, r, false)
-                   : t->told && m->open ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
-                                        : 1;
+      t->any_nonzero[r] = t->known_now ? find_some(m, i, r, false)
+                          : t->known && m->open
+                              ? tf_sparse_keep_least(p->sparse, t->op, UINT64_C(1) << r)
+                              : 1;
     }
-    z->tiles_upper |= t->op >= 0 && !t->now;
+    z->tiles_upper |= t->op >= 0 && !t->known_now;
   }
   for (int i = 0; i < p->n_tile_slices; i++)
     if (is_ruled(z, i)) find_fetched(m, i);

@@ -73,18 +73,18 @@ static int64_t first_of(const struct tf_model *m, int i, uint64_t fill, uint64_t
   return n;
 }
 
-tf_beside tf_beside_of(const struct tf_model *m, int i, uint64_t moving) {
+tf_peer_pattern tf_peer_pattern_of(const struct tf_model *m, int i, uint64_t moving) {
   const uint64_t x = along(m, i, 0), y = along(m, i, 1);
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
   int64_t apart = first_of(m, i, x, moving) * first_of(m, i, y, moving), all = 1;
   for (uint64_t left = x | y; left; left &= left - 1)
     all *= m->ev.trip[path->loops[__builtin_ctzll(left)]];
-  return (tf_beside){x, y, moving, apart, all};
+  return (tf_peer_pattern){x, y, moving, apart, all};
 }
 
 /* The source of instance k's new words; *sent: the number of neighbours to which it hands its own
  * on. */
-static tf_whence whence(const struct tf_model *m, int i, const tf_beside *b, const setting *s,
+static tf_source source(const struct tf_model *m, int i, const tf_peer_pattern *b, const setting *s,
                         int *sent) {
   const bool from_x = like(m, i, s, b->x, b->moving, false);
   *sent = like(m, i, s, b->x, b->moving, true);
@@ -107,19 +107,19 @@ static int64_t rows_of(const struct tf_model *m) {
   return rows;
 }
 
-bool tf_beside_new(struct tf_model *m) {
+bool tf_peers_even_new(struct tf_model *m) {
   const int64_t rows = rows_of(m), row = m->plan->n_slices + m->views->n_cells;
-  tf_beside_drop(m);
+  tf_peers_even_drop(m);
   if (rows > MOST_EACH / row) return false;
   m->peers = tf_peers_new(m, &m->starved);
   m->each = m->peers ? tf_each_new(m, (int)rows) : NULL;
   m->starved |= m->peers && !m->each;
   if (m->each) return true;
-  tf_beside_drop(m);
+  tf_peers_even_drop(m);
   return false;
 }
 
-void tf_beside_drop(struct tf_model *m) {
+void tf_peers_even_drop(struct tf_model *m) {
   tf_each_free(m->each);
   tf_peers_free(m->peers);
   m->each = NULL;
@@ -134,18 +134,19 @@ static tf_flow of_row(const struct tf_model *m, int i, int k, tf_flow v) {
   return v;
 }
 
-static tf_flow in_row(const struct tf_model *m, int i, const tf_beside *b, int k, tf_flow v) {
+static tf_flow in_row(const struct tf_model *m, int i, const tf_peer_pattern *b, int k, tf_flow v) {
   setting s;
   int sent = 0;
   if (b && k < instances(m, m->plan->slices[i].node)) {
     set_instance(m, m->plan->slices[i].node, k, &s);
-    whence(m, i, b, &s, &sent);
+    source(m, i, b, &s, &sent);
   }
   if (b) v.drain = sent * v.fill;
   return of_row(m, i, k, v);
 }
 
-void tf_beside_cells(struct tf_model *m, int i, int c, const tf_beside *b, const tf_flow *v) {
+void tf_peers_even_cells(struct tf_model *m, int i, int c, const tf_peer_pattern *b,
+                         const tf_flow *v) {
   for (int k = 0; k < m->each->n && m->by_steps; k++) {
     struct tf_model one = tf_each_model(m, k);
     const tf_flow its = in_row(m, i, b, k, *v);
@@ -153,14 +154,14 @@ void tf_beside_cells(struct tf_model *m, int i, int c, const tf_beside *b, const
   }
 }
 
-void tf_beside_flows(struct tf_model *m, int i, const tf_beside *b) {
+void tf_peers_even_flows(struct tf_model *m, int i, const tf_peer_pattern *b) {
   tf_flow *own = m->each->flows + i;
   for (int k = 0; k < m->each->n; k++)
     own[(size_t)k * (size_t)m->plan->n_slices] = in_row(m, i, b, k, m->flows[i]);
   m->flows[i] = own[0];
 }
 
-void tf_beside_come(struct tf_model *m, int i, const tf_beside *b, int64_t words) {
+void tf_peers_even_sources(struct tf_model *m, int i, const tf_peer_pattern *b, int64_t words) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
   const double bits = (double)words * m->plan->wl->tensors[s->tensor].word_bits;
@@ -172,12 +173,12 @@ void tf_beside_come(struct tf_model *m, int i, const tf_beside *b, int64_t words
     set_instance(m, s->node, k, &at);
     for (uint64_t left = tf_path_spatial(m->plan, s->node); left; left &= left - 1)
       cur[path->loops[__builtin_ctzll(left)]] = at.at[__builtin_ctzll(left)];
-    m->peers->came[tf_peers_place(m, s->node, s->level, cur) * TF_N_WHENCE +
-                   whence(m, i, b, &at, &sent)] += bits;
+    m->peers->came[tf_peers_place(m, s->node, s->level, cur) * TF_N_SOURCES +
+                   source(m, i, b, &at, &sent)] += bits;
   }
 }
 
-void tf_beside_end(struct tf_model *m) {
+void tf_peers_even_end(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int k = 0; k < m->each->n; k++)
     for (int o = 0; o < p->wl->n_ops; o++) {
