@@ -37,7 +37,7 @@ typedef struct {
   tf_diags *d;
   tf_arena *a;
   const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere yet */
-  int *of;                /* [n_ops] 1 + its group */
+  int *group_of;          /* [n_ops] 1 + its group */
   bool lost;              /* some group names unknown ops, or none */
   const int *last;        /* as in net_cutting */
   tf_net_plan *plan;
@@ -75,7 +75,7 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
       tf_note(r->d, r->named[o]->at, "first named here");
     } else {
       r->named[o] = name;
-      r->of[o] = group + 1;
+      r->group_of[o] = group + 1;
       if (i < NET_MAX_GROUP) ops[i] = o;
     }
   }
@@ -90,7 +90,7 @@ static bool in_order(const reader *r) {
     const tf_tensor *late = NULL;
     for (int k = 0; k < op->n_reads && !late; k++) {
       const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
-      if (z->producer >= 0 && r->of[z->producer] > r->of[o]) late = z;
+      if (z->producer >= 0 && r->group_of[z->producer] > r->group_of[o]) late = z;
     }
     if (late)
       ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER,
@@ -102,7 +102,7 @@ static bool in_order(const reader *r) {
 static bool all_named(const reader *r, tf_loc at) {
   int missing = 0, first = -1;
   for (int o = 0; o < r->wl->n_ops; o++) {
-    if (r->of[o]) continue;
+    if (r->group_of[o]) continue;
     if (!missing++) first = o;
   }
   if (!missing) return true;
@@ -197,7 +197,7 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   g->group =
       net_group_cut(r->wl, ops, (int)v[G_OPS]->n,
                     &(net_cutting){.name = name,
-                                   .at = v[G_OPS]->at,
+                                   .loc = v[G_OPS]->at,
                                    .splits = net_splits(*r->plan->target ? r->plan->target : NULL),
                                    .last = r->last},
                     r->d);
@@ -273,10 +273,10 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   if (!v[P_GROUPS]) return false;
   const size_t n = v[P_GROUPS]->n;
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
-  r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
+  r->group_of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
   const int *last;
-  if (!r->named || !r->of || !r->plan->groups ||
+  if (!r->named || !r->group_of || !r->plan->groups ||
       !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &last))
     return no_memory(r);
   r->last = last;

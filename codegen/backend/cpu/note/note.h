@@ -179,7 +179,7 @@ extern const cpu_note cpu_no_note; /* empty; its address marks the CPU's notes *
 
 /* The CPU's note of the statement, or cpu_no_note. */
 static inline const cpu_note *cpu_of(const ir_stmt *s) {
-  return s->note && s->note->of == &cpu_no_note ? (const cpu_note *)s->note : &cpu_no_note;
+  return s->note && s->note->owner == &cpu_no_note ? (const cpu_note *)s->note : &cpu_no_note;
 }
 /* A copy of the statement's note that may be written; copies of the statement keep the old one.
  * NULL: out of memory, which the arena remembers. */

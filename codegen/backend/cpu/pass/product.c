@@ -298,7 +298,7 @@ static void panels(const finder *f, cpu_product *p) {
 /* Whether the range begins at a multiple of the step; a range inferred from readers may begin
  * anywhere. */
 static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
-  return lower_span_of(w, r->lo).of % step == 0;
+  return lower_span_of(w, r->lo).multiple % step == 0;
 }
 
 /* Whether one dim of the op alone moves rank r of b: n, k, or one outside, which then has panels

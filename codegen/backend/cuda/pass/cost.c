@@ -422,8 +422,8 @@ static double requested_bytes(const block *b, const ir_stmt *s) {
   const double bytes = ir_bytes(from->type) * cu_distinct(b->p, s);
   const ir_stack *rows = cu_stack(to);
   const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
-  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
-  return bytes * fmin((double)cu_dense_step(b->p, from, rows->at[rows->n - 1]),
+  if (!apart || rows->axis[rows->n - 1] == to->rank - 1) return bytes;
+  return bytes * fmin((double)cu_dense_step(b->p, from, rows->axis[rows->n - 1]),
                       SECTOR_BYTES / ir_bytes(from->type));
 }
 

@@ -23,7 +23,7 @@ static bool rows_of(const ir_range *box, int rank, ir_stack *rows) {
   for (int r = 0; r < rank - 1; r++) {
     if (box[r].most == 1) continue;
     if (rows->n == IR_MOST_STACKED) return false;
-    rows->at[rows->n] = r, rows->length[rows->n] = box[r].most, rows->step[rows->n++] = 1;
+    rows->axis[rows->n] = r, rows->length[rows->n] = box[r].most, rows->step[rows->n++] = 1;
     rows->count *= box[r].most;
   }
   return rows->n > 0;
@@ -52,7 +52,7 @@ static int open_tile(lowering *w, const tf_ref *ref, const ir_range *box) {
   cu_set_layout(
       w->p, b,
       (cu_layout){
-          .rows = rows->at[rows->n - 1], .columns = rank - 1, .stack = rows, .plain = true});
+          .rows = rows->axis[rows->n - 1], .columns = rank - 1, .stack = rows, .plain = true});
   return at;
 }
 

@@ -81,8 +81,8 @@ bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number) {
   if (!open || !close || close < open)
     return npu_fail(r, w, TF_E_SYNTAX, "an operand is MEMORY[at]:type or TENSOR[at]");
   if (!read_place(r, (npu_word){w.s, (size_t)(open - w.s)}, o) ||
-      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset", &o->at,
-                      o->step) ||
+      !npu_read_place(r, (npu_word){open + 1, (size_t)(close - open - 1)}, "a byte offset",
+                      &o->base, o->step) ||
       !read_colon_type(r, from(w, close + 1), o))
     return false;
   if (o->tensor < 0 || o->type == r->p->tensor[o->tensor].type) return true;
