@@ -105,8 +105,7 @@ static void choose_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) 
 }
 
 /* Chooses the tile for blocks, whose rows share loads of b: the most multiply-adds per load of
- * those that fit in the registers beside a row of b and an element of a, with rows that divide a
- * block's. */
+ * those that fit in the registers beside a row of b and an element of a; rows divide a block's. */
 static void choose_block_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t vectors = parts(nest->range[p->n].most, w->p->machine.lanes);
   double best = 0;

@@ -42,8 +42,7 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all;
 }
 
-/* Whether `next` copies rows of a, in the layout that its kernel wants, that are exactly the rows
- * of s. */
+/* Whether `next` copies rows of a, in its kernel's layout, that are exactly the rows of s. */
 static bool copies_rows_of(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const cpu_product *p = cpu_of(s)->product, *q = cpu_product_of(next);

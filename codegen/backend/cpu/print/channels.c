@@ -13,8 +13,7 @@ static bool has_outer_loop(const c_printer *c, const tf_op *op, const cpu_produc
          !cpu_is_group(c->wl, op, p, k);
 }
 
-/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; nothing if there is one
- * group. */
+/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; "" if there is one. */
 static void group_offset(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
@@ -86,8 +85,7 @@ static bool packs_words(const c_printer *c, const tf_op *op, const cpu_product *
 }
 
 /* The rank of b that n alone moves, if its rows of words can be transposed where they have no gaps:
- * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: they
- * cannot. */
+ * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: no. */
 static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);

@@ -366,8 +366,7 @@ static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *n
   fputc(')', c->out);
 }
 
-/* Whether the expression is an integer made of dims, which int32 holds exactly where float32 may
- * not. */
+/* Whether the expression is an integer made of dims, which int32 holds exactly. */
 static bool is_whole_form(const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER)
