@@ -10,11 +10,11 @@
 /* Tensors in order of their last use, the latest first, each with the group that produced it. */
 typedef struct {
   const tf_workload *wl;
-  double room;        /* words of the cache */
-  int n, *order;      /* [n] */
-  int *maker;         /* [n_tensors] number of the group + 1; 0: none before */
-  double *all, *left; /* [n_groups] words of the group's inputs and outputs, and those of them that
-                         need no outer memory */
+  double room;             /* words of the cache */
+  int n, *order;           /* [n] */
+  int *maker;              /* [n_tensors] number of the group + 1; 0: none before */
+  double *words, *residue; /* [n_groups] words of the group's inputs and outputs, and those of them
+                         that need no outer memory */
 } cache;
 
 static double words_of(const tf_tensor *z) {
@@ -26,7 +26,7 @@ static double words_of(const tf_tensor *z) {
 
 /* Moves the tensor to the front. Returns whether the cache still held it: it fits together with all
  * that was used since. */
-static bool use(cache *c, int z) {
+static bool move_to_front(cache *c, int z) {
   double held = words_of(&c->wl->tensors[z]);
   int at = 0;
   while (at < c->n && c->order[at] != z)
@@ -40,19 +40,19 @@ static bool use(cache *c, int z) {
 
 /* A tensor that an earlier group produced and the cache still holds is neither written to the outer
  * memory nor read from it: its words are credited to both groups. */
-static void use_all(cache *c, int i, const tf_group *g) {
+static void use_tensors(cache *c, int i, const tf_group *g) {
   for (int k = 0; k < g->workload->n_tensors; k++) {
     const tf_tensor *t = &g->workload->tensors[k];
     const bool made = t->producer >= 0;
     if (made && t->n_consumers > 0) continue; /* it stays inside the group */
     const int of = c->wl->tensors[g->tensor[k]].view_of, z = of ? of - 1 : g->tensor[k];
     const double words = words_of(&c->wl->tensors[z]);
-    const bool there = use(c, z);
-    c->all[i] += words;
+    const bool there = move_to_front(c, z);
+    c->words[i] += words;
     if (made) c->maker[z] = i + 1;
     if (made) continue;
-    if (there) c->left[i] += words;
-    if (there && c->maker[z]) c->left[c->maker[z] - 1] += words;
+    if (there) c->residue[i] += words;
+    if (there && c->maker[z]) c->residue[c->maker[z] - 1] += words;
     c->maker[z] = 0; /* written once, even if other readers find it in the cache */
   }
 }
@@ -87,24 +87,24 @@ static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_gr
                              "a count of this mapping passes 2^63 - 1"));
 }
 
-bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room,
-                    double *part) {
+bool net_residue_shares(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room,
+                        double *part) {
   cache c = {.wl = wl,
              .room = room,
              .order = TF_ARRAY(a, int, (size_t)wl->n_tensors),
              .maker = TF_ARRAY(a, int, (size_t)wl->n_tensors),
-             .all = TF_ARRAY(a, double, (size_t)p->n),
-             .left = TF_ARRAY(a, double, (size_t)p->n)};
-  if (!c.order || !c.maker || !c.all || !c.left) return false;
+             .words = TF_ARRAY(a, double, (size_t)p->n),
+             .residue = TF_ARRAY(a, double, (size_t)p->n)};
+  if (!c.order || !c.maker || !c.words || !c.residue) return false;
   for (int i = 0; i < p->n; i++)
-    use_all(&c, i, p->groups[i].group);
+    use_tensors(&c, i, p->groups[i].group);
   for (int i = 0; i < p->n; i++)
-    part[i] = c.all[i] > 0 ? c.left[i] / c.all[i] : 0;
+    part[i] = c.words[i] > 0 ? c.residue[i] / c.words[i] : 0;
   return true;
 }
 
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow,
-              tf_diags *d) {
+bool net_cache_residue(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p,
+                       bool narrow, tf_diags *d) {
   const tf_memory *inner = arch->n_memories > 1 ? &arch->memories[1] : NULL;
   const bool one = inner && inner->mesh[0] * inner->mesh[1] ==
                                 1; /* of several caches, each holds only what its core used */
@@ -113,7 +113,8 @@ bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_pl
                                                   : (double)inner->capacity_words;
   double *part = TF_ARRAY(a, double, (size_t)p->n), *warm = TF_ARRAY(a, double, (size_t)p->n),
          *cold = TF_ARRAY(a, double, (size_t)p->n);
-  if (!part || !warm || !cold || !net_left_parts(a, wl, p, room, part)) return tf_out_of_memory(d);
+  if (!part || !warm || !cold || !net_residue_shares(a, wl, p, room, part))
+    return tf_out_of_memory(d);
   for (int i = 0; i < p->n; i++) {
     tf_net_group *g = &p->groups[i];
     double *const all = &cold[g->like], *const least = &warm[g->like];

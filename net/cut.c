@@ -16,7 +16,7 @@ typedef struct {
 /* A group that is being extracted from a network. */
 typedef struct {
   tf_arena *a;
-  const tf_workload *from;
+  const tf_workload *network;
   tf_workload *wl;
   int *op, *tensor; /* as in tf_group */
   bool splits;      /* inputs may be split into tensors with other coordinates */
@@ -25,15 +25,15 @@ typedef struct {
   int *first, *dim;   /* slots of op i start at first[i]; dim: the group's dim of each slot */
   int most;           /* upper bound on tensors: each read has one of its own */
   int *tensor_inside; /* [tensors of the network] its number in the group; -1: none */
-  tf_loc at;
+  tf_loc loc;
   tf_diags *d;
 } cutter;
 
-static bool no_memory(const cutter *c) { return tf_out_of_memory_at(c->d, c->at); }
+static bool no_memory(const cutter *c) { return tf_out_of_memory_at(c->d, c->loc); }
 
 /* ---- ops in order, tensors as they first appear --------------------------------------------- */
 static bool take_ops(cutter *c, const int *ops, int n) {
-  const int all = c->from->n_ops;
+  const int all = c->network->n_ops;
   bool *in = TF_ARRAY(c->a, bool, (size_t)all);
   c->op = TF_ARRAY(c->a, int, (size_t)n);
   if (!in || !c->op) return no_memory(c);
@@ -41,7 +41,7 @@ static bool take_ops(cutter *c, const int *ops, int n) {
     in[ops[i]] = true;
   c->wl->n_ops = 0;
   for (int k = 0; k < all; k++)
-    if (in[c->from->topo[k]]) c->op[c->wl->n_ops++] = c->from->topo[k];
+    if (in[c->network->topo[k]]) c->op[c->wl->n_ops++] = c->network->topo[k];
   return true;
 }
 
@@ -53,15 +53,15 @@ static void take_tensor(cutter *c, int z) {
 
 static bool take_tensors(cutter *c) {
   c->most = 0;
-  c->tensor_inside = TF_ARRAY(c->a, int, (size_t)c->from->n_tensors);
+  c->tensor_inside = TF_ARRAY(c->a, int, (size_t)c->network->n_tensors);
   for (int i = 0; i < c->wl->n_ops; i++)
-    c->most += 1 + 2 * c->from->ops[c->op[i]].n_reads;
+    c->most += 1 + 2 * c->network->ops[c->op[i]].n_reads;
   c->tensor = TF_ARRAY(c->a, int, (size_t)c->most);
   if (!c->tensor_inside || !c->tensor) return no_memory(c);
-  for (int z = 0; z < c->from->n_tensors; z++)
+  for (int z = 0; z < c->network->n_tensors; z++)
     c->tensor_inside[z] = -1;
   for (int i = 0; i < c->wl->n_ops; i++) {
-    const tf_op *op = &c->from->ops[c->op[i]];
+    const tf_op *op = &c->network->ops[c->op[i]];
     take_tensor(c, op->out);
     for (int k = 0; k < op->n_reads; k++)
       take_tensor(c, op->reads[k].tensor);
@@ -74,7 +74,7 @@ static bool name_taken(const cutter *c, const char *name, int n_dims) {
   for (int i = 0; i < n_dims; i++)
     if (!strcmp(c->wl->dims[i].name, name)) return true;
   for (int t = 0; t < c->wl->n_tensors; t++)
-    if (!strcmp(c->from->tensors[c->tensor[t]].name, name)) return true;
+    if (!strcmp(c->network->tensors[c->tensor[t]].name, name)) return true;
   return false;
 }
 
@@ -95,12 +95,12 @@ static bool take_dims(cutter *c) {
   c->first = TF_ARRAY(c->a, int, (size_t)n + 1);
   if (!c->first) return no_memory(c);
   for (int i = 0; i < n; i++)
-    c->first[i + 1] = c->first[i] + c->from->ops[c->op[i]].n_dims;
+    c->first[i + 1] = c->first[i] + c->network->ops[c->op[i]].n_dims;
   c->dim = TF_ARRAY(c->a, int, (size_t)c->first[n]);
-  if (!c->dim || !net_join_dims(c->a, c->from, c->op, n, c->first, c->dim, &c->wl->n_dims))
+  if (!c->dim || !net_join_dims(c->a, c->network, c->op, n, c->first, c->dim, &c->wl->n_dims))
     return no_memory(c);
   if (c->wl->n_dims > TF_MAX_DIMS)
-    return tf_fail(c->d, c->at, TF_E_LIMIT, "the ops of a group have more than %d dims",
+    return tf_fail(c->d, c->loc, TF_E_LIMIT, "the ops of a group have more than %d dims",
                    TF_MAX_DIMS);
   c->wl->dims = TF_ARRAY(c->a, tf_dim, (size_t)c->wl->n_dims);
   if (!c->wl->dims) return no_memory(c);
@@ -108,14 +108,14 @@ static bool take_dims(cutter *c) {
   for (int i = 0; i < n; i++)
     for (int s = c->first[i]; s < c->first[i + 1]; s++)
       if (c->dim[s] == seen &&
-          !name_dim(c, seen++, &c->from->dims[c->from->ops[c->op[i]].dims[s - c->first[i]]]))
+          !name_dim(c, seen++, &c->network->dims[c->network->ops[c->op[i]].dims[s - c->first[i]]]))
         return false;
   return true;
 }
 
 /* The group's number of op i's dim. */
 static int dim_of(const cutter *c, int i, int dim) {
-  const tf_op *op = &c->from->ops[c->op[i]];
+  const tf_op *op = &c->network->ops[c->op[i]];
   int k = 0;
   while (op->dims[k] != dim)
     k++;
@@ -133,7 +133,7 @@ static bool copy_index(cutter *c, int i, tf_index *x) {
 }
 
 static bool copy_ref(cutter *c, int i, tf_ref *ref) {
-  const int rank = c->from->tensors[ref->tensor].rank;
+  const int rank = c->network->tensors[ref->tensor].rank;
   tf_index *index = TF_ARRAY(c->a, tf_index, (size_t)rank);
   if (!index) return no_memory(c);
   for (int r = 0; r < rank; r++) {
@@ -146,7 +146,7 @@ static bool copy_ref(cutter *c, int i, tf_ref *ref) {
 }
 
 static bool copy_op(cutter *c, int i) {
-  const tf_op *from = &c->from->ops[c->op[i]];
+  const tf_op *from = &c->network->ops[c->op[i]];
   tf_op *op = &c->wl->ops[i];
   *op = *from;
   op->dims = TF_ARRAY(c->a, int, (size_t)from->n_dims);
@@ -176,7 +176,7 @@ static int op_inside(const cutter *c, int op) {
 /* How far the group's ops read the tensor beyond its borders along rank r; reads of other groups do
  * not count. */
 static int64_t read_beyond(const cutter *c, int t, int r) {
-  const tf_tensor *z = &c->from->tensors[c->tensor[t]];
+  const tf_tensor *z = &c->network->tensors[c->tensor[t]];
   int64_t far = 0;
   for (int i = 0; i < c->wl->n_ops; i++)
     for (int k = 0; k < c->wl->ops[i].n_reads; k++) {
@@ -197,13 +197,13 @@ static int64_t read_beyond(const cutter *c, int t, int r) {
 /* Copies a tensor with its readers in the group; of a tensor that the group produces all readers
  * are inside, or none, or others make it again. */
 static bool copy_tensor(cutter *c, int t) {
-  const tf_tensor *from = &c->from->tensors[c->tensor[t]];
+  const tf_tensor *from = &c->network->tensors[c->tensor[t]];
   tf_tensor *z = &c->wl->tensors[t];
   *z = *from;
   z->producer = from->producer < 0 || from->view_of ? -1 : op_inside(c, from->producer);
   z->view_of = 0;
-  z->held = ir_held_as(c->from, c->tensor[t]);
-  ir_say_range(c->from, c->tensor[t], z);
+  z->held = ir_held_as(c->network, c->tensor[t]);
+  ir_say_range(c->network, c->tensor[t], z);
   z->consumers = TF_ARRAY(c->a, int, (size_t)from->n_consumers);
   if (!z->consumers) return no_memory(c);
   z->n_consumers = 0;
@@ -225,9 +225,10 @@ static bool copy_tensor(cutter *c, int t) {
   for (int r = 0; r < from->rank; r++)
     z->pad[r] = read_beyond(c, t, r);
   if (z->producer < 0 || z->n_consumers == 0 || outside < 0 || c->again) return true;
-  tf_fail(c->d, c->at, TF_E_OUTPUT,
+  tf_fail(c->d, c->loc, TF_E_OUTPUT,
           "'%.60s' is made in this group and read both inside and outside of it", z->name);
-  tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);
+  tf_note(c->d, c->network->ops[outside].at, "read by op '%.60s' outside",
+          c->network->ops[outside].name);
   return false;
 }
 
@@ -250,16 +251,16 @@ static bool copy_all(cutter *c) {
 /* A view must be of a tensor that an earlier group has produced. */
 static bool check_views(const cutter *c, const int *ops, int n) {
   for (int i = 0; i < n; i++)
-    for (int r = 0; r < c->from->ops[ops[i]].n_reads; r++) {
-      const tf_tensor *z = &c->from->tensors[c->from->ops[ops[i]].reads[r].tensor];
+    for (int r = 0; r < c->network->ops[ops[i]].n_reads; r++) {
+      const tf_tensor *z = &c->network->tensors[c->network->ops[ops[i]].reads[r].tensor];
       bool inside = false;
       for (int k = 0; k < n && z->view_of; k++)
         inside |= ops[k] == z->producer;
       if (inside)
-        return tf_fail(c->d, c->at, TF_E_ORDER,
+        return tf_fail(c->d, c->loc, TF_E_ORDER,
                        "op '%.60s' reads '%.60s', a view of what this group makes: it has to be "
                        "made by a group before",
-                       c->from->ops[ops[i]].name, z->name);
+                       c->network->ops[ops[i]].name, z->name);
     }
   return true;
 }
@@ -273,7 +274,7 @@ static const tf_tensor **move_ranks(cutter *c) {
   int *rank = TF_ARRAY(c->a, int, n);
   if (!outside || !moved || !rank) return NULL;
   for (int t = 0; t < c->wl->n_tensors; t++) {
-    moved[t] = c->from->tensors[c->tensor[t]];
+    moved[t] = c->network->tensors[c->tensor[t]];
     outside[t] = &moved[t];
     rank[t] = c->last ? c->last[c->tensor[t]] : -1;
     if (!net_move_rank(c->a, &moved[t], rank[t])) return NULL;
@@ -289,10 +290,10 @@ static bool reshape(cutter *c, tf_group *g) {
   const tf_tensor **outside = move_ranks(c);
   if (!fixed || !place || !outside) return no_memory(c);
   for (int t = 0; t < c->wl->n_tensors; t++)
-    fixed[t] = c->from->tensors[c->tensor[t]].producer < 0;
+    fixed[t] = c->network->tensors[c->tensor[t]].producer < 0;
   if (c->splits && !net_split(c->a, c->wl, fixed, c->tensor, place)) return no_memory(c);
   for (int t = 0; t < c->wl->n_tensors; t++) {
-    const tf_tensor *z = &c->from->tensors[c->tensor[t]];
+    const tf_tensor *z = &c->network->tensors[c->tensor[t]];
     fixed[t] = (z->producer < 0 && !place[t].along) || !z->n_consumers;
   }
   g->place = place;
@@ -305,7 +306,7 @@ static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g)
   c->wl = TF_NEW(c->a, tf_workload);
   if (!c->wl) return no_memory(c);
   c->wl->name = tf_arena_strndup(c->a, name, strlen(name));
-  c->wl->at = c->at;
+  c->wl->at = c->loc;
   if (!c->wl->name) return no_memory(c);
   if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c) || !reshape(c, g))
     return false;
@@ -321,8 +322,8 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
   tf_arena *a = tf_arena_new();
   owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
   cutter c = {.a = a,
-              .from = wl,
-              .at = how->at,
+              .network = wl,
+              .loc = how->loc,
               .d = d,
               .splits = how->splits,
               .last = how->last,
@@ -340,7 +341,7 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
 tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at,
                        tf_diags *d) {
   TF_IN_C_LOCALE;
-  return net_group_cut(wl, ops, n, &(net_cutting){.name = name, .at = at}, d);
+  return net_group_cut(wl, ops, n, &(net_cutting){.name = name, .loc = at}, d);
 }
 
 bool net_splits(const char *target) { return target && !tf_emit_able(target, TF_EMIT_HERE); }

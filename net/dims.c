@@ -9,8 +9,8 @@ typedef struct {
   const tf_workload *wl;
   const int *ops, *first;
   int n_ops;
-  int *of;   /* [n_slots] class, identified by its first slot */
-  int *next; /* [n_slots] the next slot of the class, in a ring */
+  int *class_of; /* [n_slots] class, identified by its first slot */
+  int *next;     /* [n_slots] the next slot of the class, in a ring */
   int *owner;
 } classes;
 
@@ -41,16 +41,16 @@ static bool clash(const classes *c, int a, int b) {
 }
 
 static void join_classes(classes *c, int a, int b) {
-  if (a < 0 || b < 0 || c->of[a] == c->of[b] || extent_of(c, a) != extent_of(c, b) ||
+  if (a < 0 || b < 0 || c->class_of[a] == c->class_of[b] || extent_of(c, a) != extent_of(c, b) ||
       clash(c, a, b))
     return;
-  const int name = c->of[a] < c->of[b] ? c->of[a] : c->of[b];
+  const int name = c->class_of[a] < c->class_of[b] ? c->class_of[a] : c->class_of[b];
   const int after = c->next[a];
   c->next[a] = c->next[b];
   c->next[b] = after;
   for (int x = c->next[a]; x != a; x = c->next[x])
-    c->of[x] = name;
-  c->of[a] = name;
+    c->class_of[x] = name;
+  c->class_of[a] = name;
 }
 
 /* The slot of op i that is the whole index of rank r; -1: none. */
@@ -97,19 +97,19 @@ bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, co
                    int *dim, int *n_dims) {
   const int slots = first[n];
   classes c = {.wl = wl, .ops = ops, .first = first, .n_ops = n};
-  c.of = TF_ARRAY(a, int, (size_t)slots);
+  c.class_of = TF_ARRAY(a, int, (size_t)slots);
   c.next = TF_ARRAY(a, int, (size_t)slots);
   c.owner = TF_ARRAY(a, int, (size_t)slots);
-  if (slots && (!c.of || !c.next || !c.owner)) return false;
+  if (slots && (!c.class_of || !c.next || !c.owner)) return false;
   for (int i = 0; i < n; i++)
     for (int s = first[i]; s < first[i + 1]; s++)
-      c.of[s] = c.next[s] = s, c.owner[s] = i;
+      c.class_of[s] = c.next[s] = s, c.owner[s] = i;
   for (int i = 0; i < n; i++)
     join_made(&c, i);
   for (int i = 0; i < n; i++)
     join_read(&c, i);
   *n_dims = 0;
   for (int s = 0; s < slots; s++)
-    dim[s] = c.of[s] == s ? (*n_dims)++ : dim[c.of[s]];
+    dim[s] = c.class_of[s] == s ? (*n_dims)++ : dim[c.class_of[s]];
   return true;
 }

@@ -30,32 +30,32 @@ static ir_program *lower(const net_emission *e, int i, const tf_emit_options *o)
   return lower_kernel(e->plan->groups[i].tree, &tf_target_cpu.lower, &machine, e->d);
 }
 
-/* Fills `may` of group i. */
+/* Sets `may_pack` of group i. */
 static bool find_panels(net_emission *e, int i, const tf_emit_options *o) {
   const tf_workload *wl = e->plan->groups[i].group->workload;
   ir_program *p = lower(e, i, o);
   bool *may = p ? calloc((size_t)wl->n_tensors + 1, sizeof *may) : NULL;
   for (int k = 0; may && k < p->n_notes; k++)
     may[wl->ops[cpu_pack_at(p, k)->op].reads[cpu_pack_at(p, k)->product->b].tensor] = true;
-  e->kernel[i].may = may;
+  e->kernel[i].may_pack = may;
   ir_free(p);
   return may || (p && tf_out_of_memory(e->d));
 }
 
-/* Fills `changes` and `of` of group i: groups with equal keys have the same panels, but different
- * ones may change between calls. */
+/* Sets `changes` and `first_group` of group i: groups with equal keys have the same panels, but
+ * different ones may change between calls. */
 static bool find_changes(net_emission *e, int i) {
   const tf_net_group *g = &e->plan->groups[i];
   const size_t n = (size_t)g->group->workload->n_tensors;
   net_kernel *k = &e->kernel[i];
-  const bool *may = e->kernel[g->like].may;
+  const bool *may = e->kernel[g->like].may_pack;
   k->changes = calloc(n + 1, sizeof *k->changes);
   if (!may || !k->changes) return tf_out_of_memory(e->d);
   for (size_t t = 0; t < n; t++)
     k->changes[t] = may[t] && e->wl->tensors[g->group->tensor[t]].producer >= 0;
-  for (k->of = g->like; k->of < i; k->of++)
-    if (e->plan->groups[k->of].like == g->like &&
-        !memcmp(e->kernel[k->of].changes, k->changes, n * sizeof(bool)))
+  for (k->first_group = g->like; k->first_group < i; k->first_group++)
+    if (e->plan->groups[k->first_group].like == g->like &&
+        !memcmp(e->kernel[k->first_group].changes, k->changes, n * sizeof(bool)))
       break;
   return true;
 }
@@ -260,7 +260,7 @@ static void emission_free(net_emission *e) {
   for (int i = 0; e->kernel && i < e->plan->n; i++) {
     tf_emitted_free(e->kernel[i].files);
     ir_free(e->kernel[i].program);
-    free(e->kernel[i].may);
+    free(e->kernel[i].may_pack);
     free(e->kernel[i].changes);
   }
   free(e->kernel);

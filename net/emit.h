@@ -4,15 +4,15 @@
 #include "codegen/backend/cpu/print/files.h"
 #include "net/net.h"
 
-/* The kernel that a group calls: its own, or an earlier group's, in which case only `of` and
- * `changes` are set. */
+/* The kernel that a group calls: its own, or an earlier group's, in which case only `first_group`
+ * and `changes` are set. */
 typedef struct {
-  int of; /* the first group with equal key, mapping, choices and changes; its own number if there
-             is none */
-  char name[160]; /* prefix of its exported names */
+  int first_group; /* the first group with equal key, mapping, choices and changes; its own number
+             if there is none */
+  char name[160];  /* prefix of its exported names */
   const tf_net_group *group;
-  bool *may; /* [n_tensors] of the first group with an equal key: inputs whose panels may be packed
-                beforehand */
+  bool *may_pack;    /* [n_tensors] of the first group with an equal key: inputs whose panels may be
+                   packed    beforehand */
   bool *changes;     /* [n_tensors] those of them that other groups produce: their panels are not
                         offered */
   tf_emitted *files; /* from tf_emit */
@@ -42,13 +42,15 @@ typedef struct {
 static inline ir_type net_type_of(const net_emission *e, int z) {
   return e->data == IR_I8 ? ir_type_held(e->wl, z) : e->data;
 }
-static inline bool net_has_kernel(const net_emission *e, int i) { return e->kernel[i].of == i; }
+static inline bool net_has_kernel(const net_emission *e, int i) {
+  return e->kernel[i].first_group == i;
+}
 /* Whether it is a weight that kernels read in another layout than the argument's. */
 static inline bool net_is_packed(const net_emission *e, int z) {
   return e->last && e->last[z] >= 0 && e->wl->tensors[z].producer < 0;
 }
 static inline const net_kernel *net_called(const net_emission *e, int i) {
-  return &e->kernel[e->kernel[i].of];
+  return &e->kernel[e->kernel[i].first_group];
 }
 
 /* A file of the folder that belongs to no kernel. */

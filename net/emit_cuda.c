@@ -17,7 +17,7 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
   net_kernel *k = &e->kernel[i];
   tf_emit_options o = *e->o;
   k->group = &e->plan->groups[i];
-  k->of = k->group->like;
+  k->first_group = k->group->like;
   if (!net_has_kernel(e, i)) return true;
   snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
   o.name = k->name;
@@ -222,9 +222,9 @@ static bool is_waited_for(const net_branches *b, int j) {
 static int next_of(const net_branches *b, const bool *ran) {
   int best = -1;
   for (int i = 0; i < b->groups; i++) {
-    bool may = !ran[i] && (best < 0 || b->of[i] > b->of[best]);
+    bool may = !ran[i] && (best < 0 || b->branch[i] > b->branch[best]);
     for (int j = 0; j < i && may; j++)
-      may = ran[j] || (!waits(b, i, j) && b->of[i] != b->of[j]);
+      may = ran[j] || (!waits(b, i, j) && b->branch[i] != b->branch[j]);
     if (may) best = i;
   }
   return best;
@@ -278,11 +278,11 @@ static void branched(FILE *out, const net_emission *e) {
   for (int i = 0; i < b->groups; i++) {
     for (int j = 0; j < i; j++)
       if (waits(b, i, j))
-        fprintf(out, "  if (!status) status = wait_for(on[%d], behind[%d]);\n", b->of[i], j);
+        fprintf(out, "  if (!status) status = wait_for(on[%d], behind[%d]);\n", b->branch[i], j);
     fprintf(out, "  if (!status) status = run_%d(args, p->arena, p->scratch, p->rest, on[%d]);\n",
-            i + 1, b->of[i]);
+            i + 1, b->branch[i]);
     if (is_waited_for(b, i))
-      fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->of[i]);
+      fprintf(out, "  if (!status) status = mark(behind[%d], on[%d]);\n", i, b->branch[i]);
   }
   fputs(
       "  for (int b = 1; b < BRANCHES && !status; b++) {\n"

@@ -96,7 +96,7 @@ static bool may_join(const pair *p) {
 
 /* ---- merging -------------------------------------------------------------------------------- */
 /* Removes element `at` from the array. */
-static void drop(void *array, size_t each, int at, int n) {
+static void remove_element(void *array, size_t each, int at, int n) {
   char *bytes = array;
   memmove(bytes + (size_t)at * each, bytes + (size_t)(at + 1) * each, (size_t)(n - at - 1) * each);
 }
@@ -114,9 +114,9 @@ static bool join_tensor(const pair *p, int tensor, int r) {
   z->pad = all + 2 * n;
   z->extent[r] *= z->extent[r + 1];
   z->pad[r] = 0;
-  drop(z->lo, sizeof *all, r + 1, z->rank);
-  drop(z->extent, sizeof *all, r + 1, z->rank);
-  drop(z->pad, sizeof *all, r + 1, z->rank);
+  remove_element(z->lo, sizeof *all, r + 1, z->rank);
+  remove_element(z->extent, sizeof *all, r + 1, z->rank);
+  remove_element(z->pad, sizeof *all, r + 1, z->rank);
   tf_group_place *at = &p->place[tensor];
   if (at->along) {
     int *along = TF_ARRAY(p->a, int, n);
@@ -124,8 +124,8 @@ static bool join_tensor(const pair *p, int tensor, int r) {
     if (!along || !step) return false;
     memcpy(along, at->along, n * sizeof *along);
     memcpy(step, at->step, n * sizeof *step);
-    drop(along, sizeof *along, r, z->rank);
-    drop(step, sizeof *step, r, z->rank);
+    remove_element(along, sizeof *along, r, z->rank);
+    remove_element(step, sizeof *step, r, z->rank);
     at->along = along;
     at->step = step;
   }
@@ -140,7 +140,8 @@ static bool join_ranks(const pair *p) {
     for (int k = 0; k < p->wl->ops[i].n_reads; k++) {
       const tf_ref *ref = &p->wl->ops[i].reads[k];
       const int r = p->rank_of[ref->tensor];
-      if (r >= 0) drop(ref->index, sizeof *ref->index, r + 1, p->wl->tensors[ref->tensor].rank);
+      if (r >= 0)
+        remove_element(ref->index, sizeof *ref->index, r + 1, p->wl->tensors[ref->tensor].rank);
     }
   for (int t = 0; t < p->wl->n_tensors; t++)
     if (p->rank_of[t] >= 0 && !join_tensor(p, t, p->rank_of[t])) return false;
@@ -150,13 +151,13 @@ static bool join_ranks(const pair *p) {
 static void renumber(int *dim, int gone) { *dim -= *dim > gone; }
 
 /* Removes dim e from ops, reads and the list of dims. */
-static void forget(const pair *p) {
+static void remove_inner_dim(const pair *p) {
   tf_workload *wl = p->wl;
   for (int i = 0; i < wl->n_ops; i++) {
     tf_op *op = &wl->ops[i];
     const int e = tf_op_slot(op, p->e);
     if (e >= 0) {
-      drop(op->dims, sizeof *op->dims, e, op->n_dims);
+      remove_element(op->dims, sizeof *op->dims, e, op->n_dims);
       op->n_out_dims -= e < op->n_out_dims;
       op->n_dims--;
     }
@@ -169,7 +170,7 @@ static void forget(const pair *p) {
         for (int t = 0; t < op->reads[k].index[r].n_terms; t++)
           renumber(&op->reads[k].index[r].terms[t].dim, p->e);
   }
-  drop(wl->dims, sizeof *wl->dims, p->e, wl->n_dims);
+  remove_element(wl->dims, sizeof *wl->dims, p->e, wl->n_dims);
   wl->n_dims--;
 }
 
@@ -195,7 +196,7 @@ static bool name_joined(const pair *p) {
 static bool join(const pair *p) {
   if (!name_joined(p) || !join_ranks(p)) return false;
   p->wl->dims[p->d].extent *= p->wl->dims[p->e].extent;
-  forget(p);
+  remove_inner_dim(p);
   return true;
 }
 

@@ -9,7 +9,7 @@ static bool has_op(const int *ops, int n, int op) {
 }
 
 /* Whether all readers of the op's output are in the group, or none. */
-static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
+static bool is_closed(const tf_workload *wl, const int *ops, int n, int op) {
   const tf_tensor *z = &wl->tensors[wl->ops[op].out];
   int inside = 0;
   for (int k = 0; k < z->n_consumers; k++)
@@ -18,7 +18,7 @@ static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
 }
 
 /* The ops of the group that produce what ops[i] reads, or read its output. */
-static uint32_t beside(const tf_workload *wl, const int *ops, int n, int i) {
+static uint32_t neighbours_of(const tf_workload *wl, const int *ops, int n, int i) {
   uint32_t found = 0;
   for (int k = 0; k < n; k++) {
     const tf_op *a = &wl->ops[ops[i]], *b = &wl->ops[ops[k]];
@@ -35,7 +35,7 @@ static bool connected(const tf_workload *wl, const int *ops, int n) {
   while (reached & ~done) {
     const int i = __builtin_ctz(reached & ~done);
     done |= UINT32_C(1) << i;
-    reached |= beside(wl, ops, n, i);
+    reached |= neighbours_of(wl, ops, n, i);
   }
   return __builtin_popcount(reached) == n;
 }
@@ -66,6 +66,6 @@ static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
 bool net_may_group(const tf_workload *wl, const int *ops, int n, bool again) {
   if (views_inside(wl, ops, n) || (n > 1 && bytes_inside(wl, ops, n))) return false;
   for (int i = 0; !again && i < n; i++)
-    if (!closed(wl, ops, n, ops[i])) return false;
+    if (!is_closed(wl, ops, n, ops[i])) return false;
   return connected(wl, ops, n);
 }

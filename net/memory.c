@@ -15,8 +15,8 @@ typedef struct {
   const tf_workload *wl;
   int bytes_each, n;
   net_block *block;
-  int *tensor; /* [n] tensor of each block */
-  int *of;     /* [n_ops] group of each op */
+  int *tensor;   /* [n] tensor of each block */
+  int *group_of; /* [n_ops] group of each op */
 } laying;
 
 /* Bytes of the tensor, rounded up; false if they exceed 2^62. */
@@ -36,9 +36,9 @@ static bool size_of(const laying *l, const tf_tensor *z, int64_t *size) {
 static bool add_block(laying *l, int z) {
   const tf_tensor *t = &l->wl->tensors[z];
   if (t->producer < 0 || t->view_of) return true;
-  net_block b = {.from = l->of[t->producer], .to = l->of[t->producer]};
+  net_block b = {.from = l->group_of[t->producer], .to = l->group_of[t->producer]};
   for (int k = 0; k < t->n_consumers; k++)
-    if (l->of[t->consumers[k]] > b.to) b.to = l->of[t->consumers[k]];
+    if (l->group_of[t->consumers[k]] > b.to) b.to = l->group_of[t->consumers[k]];
   if (b.to == b.from) return true;
   if (!size_of(l, t, &b.size)) return false;
   l->tensor[l->n] = z;
@@ -57,13 +57,14 @@ static bool lay(laying *l, tf_net_memory *out, tf_diags *d) {
   const size_t n = (size_t)l->wl->n_tensors;
   l->block = TF_ARRAY(l->a, net_block, n);
   l->tensor = TF_ARRAY(l->a, int, n);
-  l->of = TF_ARRAY(l->a, int, (size_t)l->wl->n_ops);
+  l->group_of = TF_ARRAY(l->a, int, (size_t)l->wl->n_ops);
   int64_t *offset = TF_ARRAY(l->a, int64_t, n);
   out->offset = calloc(n, sizeof *out->offset);
-  if (!l->block || !l->tensor || !l->of || !offset || !out->offset) return tf_out_of_memory(d);
+  if (!l->block || !l->tensor || !l->group_of || !offset || !out->offset)
+    return tf_out_of_memory(d);
   for (int i = 0; i < l->plan->n; i++)
     for (int o = 0; o < l->plan->groups[i].group->workload->n_ops; o++)
-      l->of[l->plan->groups[i].group->op[o]] = i;
+      l->group_of[l->plan->groups[i].group->op[o]] = i;
   bool fits = true;
   for (int z = 0; z < l->wl->n_tensors; z++) {
     out->offset[z] = -1;
@@ -101,7 +102,7 @@ void tf_net_memory_free(tf_net_memory *m) {
 typedef struct {
   const tf_workload *wl;
   const net_cuts *c;
-  int *of;          /* [n_ops] group of each op */
+  int *group_of;    /* [n_ops] group of each op */
   int *place;       /* [groups] where it stands in an order */
   net_block *block; /* [n_tensors] */
 } ordering;
@@ -114,9 +115,10 @@ static int64_t most_of(ordering *x, const int *order) {
   for (int z = 0; z < x->wl->n_tensors; z++) {
     const tf_tensor *t = &x->wl->tensors[z];
     if (t->producer < 0 || t->view_of) continue;
-    net_block b = {.from = x->place[x->of[t->producer]]};
+    net_block b = {.from = x->place[x->group_of[t->producer]]};
     for (int k = 0; k < t->n_consumers; k++)
-      if (x->place[x->of[t->consumers[k]]] > b.to) b.to = x->place[x->of[t->consumers[k]]];
+      if (x->place[x->group_of[t->consumers[k]]] > b.to)
+        b.to = x->place[x->group_of[t->consumers[k]]];
     if (b.to <= b.from || !tf_mul(tf_tensor_words(t), t->word_bits, &b.size)) continue;
     if (b.size > INT64_MAX / (x->wl->n_tensors + 1)) return INT64_MAX;
     x->block[n++] = b;
@@ -129,7 +131,7 @@ static bool may_run(const ordering *x, const bool *done, int g) {
     const tf_op *op = &x->wl->ops[x->c->op[i]];
     for (int k = 0; k < op->n_reads; k++) {
       const int maker = x->wl->tensors[op->reads[k].tensor].producer;
-      if (maker >= 0 && x->of[maker] != g && !done[x->of[maker]]) return false;
+      if (maker >= 0 && x->group_of[maker] != g && !done[x->group_of[maker]]) return false;
     }
   }
   return true;
@@ -140,11 +142,11 @@ static bool may_run(const ordering *x, const bool *done, int g) {
 static void order_by_ops(ordering *x, bool *done, int *order) {
   int n = 0, from = 0; /* all before that op have run */
   for (int i = from; n < x->c->n; i++) {
-    const int g = x->of[x->wl->topo[i]];
+    const int g = x->group_of[x->wl->topo[i]];
     if (done[g] || !may_run(x, done, g)) continue;
     done[g] = true;
     order[n++] = g;
-    while (from < x->wl->n_ops && done[x->of[x->wl->topo[from]]])
+    while (from < x->wl->n_ops && done[x->group_of[x->wl->topo[from]]])
       from++;
     i = from - 1;
   }
@@ -171,16 +173,16 @@ bool net_order(tf_arena *a, const tf_workload *wl, net_cuts *c) {
   if (c->first[c->n] > wl->n_ops) return true; /* ops made again: as they were found */
   ordering x = {.wl = wl,
                 .c = c,
-                .of = TF_ARRAY(a, int, (size_t)wl->n_ops),
+                .group_of = TF_ARRAY(a, int, (size_t)wl->n_ops),
                 .place = TF_ARRAY(a, int, n),
                 .block = TF_ARRAY(a, net_block, (size_t)wl->n_tensors)};
   bool *done = TF_ARRAY(a, bool, n);
   int *found = TF_ARRAY(a, int, n), *order = TF_ARRAY(a, int, n);
-  if (!x.of || !x.place || !x.block || !done || !found || !order) return false;
+  if (!x.group_of || !x.place || !x.block || !done || !found || !order) return false;
   for (int g = 0; g < c->n; g++) {
     found[g] = g;
     for (int i = c->first[g]; i < c->first[g + 1]; i++)
-      x.of[c->op[i]] = g;
+      x.group_of[c->op[i]] = g;
   }
   order_by_ops(&x, done, order);
   return most_of(&x, order) >= most_of(&x, found) || put_groups(a, c, order, wl->n_ops);
@@ -196,7 +198,7 @@ typedef struct {
 
 /* The accesses of all groups: group i's from first[i] on. */
 typedef struct {
-  touched *all;
+  touched *touches;
   int *first;
   const bool *scratch;
 } touching;
@@ -211,7 +213,7 @@ static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, cons
     const bool made = inside->producer >= 0;
     const int64_t at = s->memory->offset[z];
     if (made && inside->n_consumers > 0) continue; /* it stays in the group */
-    w->all[n++] =
+    w->touches[n++] =
         at < 0 ? (touched){0, 1, whole, made}
                : (touched){at, at + tf_tensor_words(&wl->tensors[whole]) * s->bytes_each, -1, made};
   }
@@ -220,8 +222,8 @@ static void touch(touching *w, const tf_net_plan *p, const tf_workload *wl, cons
 
 static bool collide(const touching *w, int i, int j) {
   if (w->scratch[i] && w->scratch[j]) return true;
-  for (const touched *x = &w->all[w->first[i]]; x < &w->all[w->first[i + 1]]; x++)
-    for (const touched *y = &w->all[w->first[j]]; y < &w->all[w->first[j + 1]]; y++)
+  for (const touched *x = &w->touches[w->first[i]]; x < &w->touches[w->first[i + 1]]; x++)
+    for (const touched *y = &w->touches[w->first[j]]; y < &w->touches[w->first[j + 1]]; y++)
       if ((x->written || y->written) && x->argument == y->argument && x->from < y->to &&
           y->from < x->to)
         return true;
@@ -246,22 +248,23 @@ bool net_branches_of(tf_arena *a, const tf_net_plan *p, const tf_workload *wl, c
                      net_branches *b) {
   const size_t n = (size_t)p->n;
   int last[NET_MOST_BRANCHES] = {0};
-  *b = (net_branches){.groups = p->n, .of = TF_ARRAY(a, int, n)};
+  *b = (net_branches){.groups = p->n, .branch = TF_ARRAY(a, int, n)};
   b->done = TF_ARRAY(a, bool, n *n);
   b->waits = TF_ARRAY(a, bool, n *n);
   bool *behind = TF_ARRAY(a, bool, n);
   size_t most = 0;
   for (int i = 0; i < p->n; i++)
     most += (size_t)p->groups[i].group->workload->n_tensors;
-  touching w = {
-      .all = TF_ARRAY(a, touched, most), .first = TF_ARRAY(a, int, n + 1), .scratch = s->scratch};
-  if (!b->of || !b->done || !b->waits || !behind || !w.all || !w.first) return false;
+  touching w = {.touches = TF_ARRAY(a, touched, most),
+                .first = TF_ARRAY(a, int, n + 1),
+                .scratch = s->scratch};
+  if (!b->branch || !b->done || !b->waits || !behind || !w.touches || !w.first) return false;
   for (int i = 0; i < p->n; i++) {
     touch(&w, p, wl, s, i);
     bool *done = b->done + (size_t)i * n, *waits = b->waits + (size_t)i * n;
     for (int j = 0; j < i; j++)
       behind[j] = collide(&w, i, j);
-    const int l = b->of[i] = branch_for(b, i, behind, last);
+    const int l = b->branch[i] = branch_for(b, i, behind, last);
     if (l < b->n) {
       memcpy(done, b->done + (size_t)last[l] * n, n * sizeof *done);
       done[last[l]] = true;

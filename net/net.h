@@ -21,7 +21,7 @@ bool net_join_dims(tf_arena *a, const tf_workload *wl, const int *ops, int n, co
  * (split.c). last: of the network's tensors (channels.c), or NULL. */
 typedef struct {
   const char *name;
-  tf_loc at;
+  tf_loc loc;
   bool splits;
   const int *last;
   bool again; /* other groups make again what is read inside and outside */
@@ -85,7 +85,7 @@ typedef struct {
   void (*reach)(void *ctx, int n);
   void *ctx;
   bool again; /* ops may be in several groups: see net_partition */
-} net_prices;
+} net_cost_source;
 
 /* A cut: groups in execution order; the i-th has ops op[first[i] .. first[i + 1] - 1], in
  * topological order. */
@@ -105,7 +105,7 @@ typedef struct {
  * op that is read inside its group has not run for its readers elsewhere, and neither has one that
  * such an op of the group reads. A group has at most NET_MOST_AGAIN of these. Arrays are in the
  * arena. False: out of memory (in d), or the costs aborted. */
-bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p,
+bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_cost_source *p,
                    net_cuts *out, tf_diags *d);
 /* Whether the ops, ascending by topological position, may be a group; again: other groups may make
  * again what is read inside and outside. */
@@ -116,10 +116,10 @@ bool net_may_group(const tf_workload *wl, const int *ops, int n, bool again);
 typedef struct {
   tf_group *group; /* owned */
   tf_bounds bounds;
-  double least;    /* lower bound on the objective; with kernels, for groups of several ops, an
-                      expectation above it */
-  double kernel;   /* cycles of the kernel without memories, if kernels are planned */
-  double busy;     /* then, of one op: the maximum of these and its unit's */
+  double least;       /* lower bound on the objective; with kernels, for groups of several ops, an
+                         expectation above it */
+  double kernel;      /* cycles of the kernel without memories, if kernels are planned */
+  double unit_cycles; /* then, of one op: the maximum of these and its unit's */
   double baseline; /* then: cycles of its ops apart; at a multiple of them the first search ends */
   double alone;    /* then: cycles of the kernels of its ops, each alone */
   bool expected;   /* least has been raised to that expectation */
@@ -144,7 +144,7 @@ typedef struct {
   int *head, *place; /* [n_ops]: number of the last group that begins at a position, + 1; position
                         of an op */
   int n;
-  net_met *at;
+  net_met *met;
 } net_parts;
 
 enum { NET_BUCKETS = 1 << 12 };
@@ -156,15 +156,15 @@ typedef struct {
   const tf_net_opts *o;
   tf_diags *d;
   int n;
-  net_cost *at;
+  net_cost *entry;
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;
   double begun, deadline; /* deadline INFINITY: none */
-  double until; /* the deadline of the current step, at most the overall one; INFINITY: none */
-  bool late;    /* some search was skipped for lack of time */
-  int *fresh;   /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the order;
-                   NULL: no deadline */
-  int *alone;   /* [n_ops] number of each op as a group of its own; negative: not known yet */
+  double until;   /* the deadline of the current step, at most the overall one; INFINITY: none */
+  bool skipped;   /* some search was skipped for lack of time */
+  int *new_kinds; /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the
+                 order; NULL: no deadline */
+  int *alone;     /* [n_ops] number of each op as a group of its own; negative: not known yet */
   net_parts parts;
 } net_costs;
 
@@ -190,13 +190,13 @@ void net_tell(const net_costs *c, double best);
 /* cost/time_shares.c: with a deadline, divides the time, so that the end of a network is planned as
  * well as its beginning. */
 /* Finds the ops of a new kind. False: out of memory, or stopped. */
-bool net_pace_begin(net_costs *c);
+bool net_time_begin(net_costs *c);
 /* While the network is cut: groups that end after n_run ops may take until their share of the time
  * for cutting is over. */
-void net_pace_reach(void *costs, int n_run);
+void net_time_reach(void *costs, int n_run);
 /* While the chosen groups are searched for: each of n_left groups may take until its share of the
  * rest is over. */
-void net_pace_improve(net_costs *c, int n_left);
+void net_time_improve(net_costs *c, int n_left);
 void net_costs_free(net_costs *c);
 
 /* ---- planning (plan.c) ---------------------------------------------------------------------- */
@@ -208,14 +208,14 @@ typedef struct {
   net_cuts cuts;
   tf_arena *a;
   tf_net_plan *plan;
-  int *like;    /* [costs.n] 1 + the first group of the plan with that cost entry */
-  bool unknown; /* `known` has failed: no other group is asked */
+  int *same_entry; /* [costs.n] 1 + the first group of the plan with that cost entry */
+  bool unknown;    /* `known` has failed: no other group is asked */
 } net_planning;
 
 /* ---- groups with kernels (cost/kernels.c) --------------------------------------------------- */
 /* Gives the costs the architecture with the rates of the kernels' type, in the arena. False: out of
  * memory. */
-bool net_see(net_planning *s);
+bool net_scale_rates(net_planning *s);
 /* Whether the plan is for kernels; next: whether a group's cost is its kernel's estimate: in a plan
  * for kernels, by latency. */
 bool net_for_kernels(const net_costs *c);
@@ -265,7 +265,7 @@ typedef struct {
 } net_sharing;
 typedef struct {
   int groups, n; /* branches */
-  int *of;       /* [groups] the branch of each */
+  int *branch;   /* [groups] the branch of each */
   bool *waits;   /* [groups x groups] groups of other branches that it waits for */
   bool *done;    /* [groups x groups] all that have run when it begins */
 } net_branches;
@@ -282,12 +282,12 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf
 /* cache_residue.c: part[i]: of the words of group i's inputs and outputs, the share that needs no
  * memory beyond a cache of so many words with LRU replacement: inputs that are still there, and
  * outputs that a later group finds there. False: out of memory. */
-bool net_left_parts(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room,
-                    double *part);
+bool net_residue_shares(tf_arena *a, const tf_workload *wl, const tf_net_plan *p, double room,
+                        double *part);
 /* Sets memory_cycles of the groups that have a kernel; narrow: the kernels' type is narrower than
  * the one for which the units are given, which are left out. False: out of memory. */
-bool net_left(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, bool narrow,
-              tf_diags *d);
+bool net_cache_residue(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_net_plan *p,
+                       bool narrow, tf_diags *d);
 /* Sets the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);
 #endif

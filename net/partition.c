@@ -40,7 +40,7 @@ typedef struct {
   int p, n_run;
   uint64_t ahead;
   double cost;
-  edge *in, *best;
+  edge *edges, *best;
   int next_bucket, next_size; /* hash chains: numbers + 1 */
 } state;
 
@@ -49,11 +49,11 @@ typedef struct {
   const tf_workload *wl;
   int max_ops, window;
   bool again;
-  const net_prices *price; /* NULL: edges are only counted */
+  const net_cost_source *costs; /* NULL: edges are only counted */
   tf_diags *d;
   int *place; /* [n_ops] position in the order */
   int n, room;
-  state *at;
+  state *state;
   int bucket[STATE_BUCKETS];
   int *size; /* [n_ops + 1] states with so many ops: number of the first + 1 */
   int64_t edges, most, sets, most_sets; /* sets of ops that may be enumerated, of which edges are
@@ -78,8 +78,8 @@ static bool grow(search *s) {
   const int room = s->room ? 2 * s->room : 256;
   state *at = TF_ARRAY(s->a, state, (size_t)room);
   if (!at) return no_memory(s);
-  if (s->n) memcpy(at, s->at, (size_t)s->n * sizeof *at);
-  s->at = at;
+  if (s->n) memcpy(at, s->state, (size_t)s->n * sizeof *at);
+  s->state = at;
   s->room = room;
   return true;
 }
@@ -89,22 +89,22 @@ static int find_state(search *s, int p, uint64_t ahead) {
   const unsigned b =
       (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) %
       STATE_BUCKETS;
-  for (int i = s->bucket[b] - 1; i >= 0; i = s->at[i].next_bucket - 1)
-    if (s->at[i].p == p && s->at[i].ahead == ahead) return i;
+  for (int i = s->bucket[b] - 1; i >= 0; i = s->state[i].next_bucket - 1)
+    if (s->state[i].p == p && s->state[i].ahead == ahead) return i;
   if (!grow(s)) return -1;
   const int n_run = p + __builtin_popcountll(ahead), i = s->n++;
-  s->at[i] = (state){.p = p, .n_run = n_run, .ahead = ahead, .cost = INFINITY};
-  s->at[i].next_bucket = s->bucket[b];
+  s->state[i] = (state){.p = p, .n_run = n_run, .ahead = ahead, .cost = INFINITY};
+  s->state[i].next_bucket = s->bucket[b];
   s->bucket[b] = i + 1;
-  s->at[i].next_size = s->size[n_run];
+  s->state[i].next_size = s->size[n_run];
   s->size[n_run] = i + 1;
   return i;
 }
 
 /* The state after the group has also run. */
 static int state_after(search *s, int from, uint64_t ops) {
-  int p = s->at[from].p;
-  uint64_t run = ops | s->at[from].ahead << 1; /* bit k: position p + k */
+  int p = s->state[from].p;
+  uint64_t run = ops | s->state[from].ahead << 1; /* bit k: position p + k */
   for (; run & 1; run >>= 1)
     p++;
   return find_state(s, p, run >> 1);
@@ -121,13 +121,13 @@ static bool add_edge(search *s, const growing *g, uint64_t again) {
   edge *e = TF_NEW(s->a, edge);
   if (!e) return no_memory(s);
   *e = (edge){.from = g->from, .ops = g->ops};
-  if (s->price && !s->price->meet(s->price->ctx, g->op, g->n, &e->id, &e->least))
+  if (s->costs && !s->costs->meet(s->costs->ctx, g->op, g->n, &e->id, &e->least))
     return !(s->failed = true);
   if (isinf(e->least)) return true;
   const int to = state_after(s, g->from, g->ops & ~again);
   if (to < 0) return false;
-  e->next = s->at[to].in;
-  s->at[to].in = e;
+  e->next = s->state[to].edges;
+  s->state[to].edges = e;
   return ++s->edges <= s->most;
 }
 
@@ -135,7 +135,7 @@ static bool add_edge(search *s, const growing *g, uint64_t again) {
 typedef struct {
   int n;         /* ops there */
   uint64_t left; /* ops that have not run */
-  uint64_t need[64], beside[64],
+  uint64_t need[64], neighbours[64],
       readers[64];             /* [k] producers that have not run; producers and readers; readers */
   bool beyond[64], barred[64]; /* [k] has a reader beyond the window; reads a view of a tensor that
                                   does not exist yet, or an op that has not run outside */
@@ -150,7 +150,8 @@ static void look_at_reads(const search *s, const state *x, near_by *v, int k) {
     const int maker = s->place[z->producer] - x->p;
     v->barred[k] |= z->view_of != 0;
     v->need[k] |= UINT64_C(1) << maker;
-    if (!z->view_of) v->beside[k] |= UINT64_C(1) << maker, v->beside[maker] |= UINT64_C(1) << k;
+    if (!z->view_of)
+      v->neighbours[k] |= UINT64_C(1) << maker, v->neighbours[maker] |= UINT64_C(1) << k;
   }
 }
 
@@ -205,7 +206,7 @@ static bool may_become(const search *s, const near_by *v, uint64_t ops, uint64_t
   while (reached & ~done) {
     const int k = __builtin_ctzll(reached & ~done);
     done |= UINT64_C(1) << k;
-    reached |= v->beside[k] & (ops | join);
+    reached |= v->neighbours[k] & (ops | join);
   }
   if (ops & ~reached) return false;
   if (s->again) return __builtin_popcountll(made_again(v, ops, join)) <= NET_MOST_AGAIN;
@@ -225,7 +226,7 @@ static bool extend(search *s, const near_by *v, growing *g, int from) {
     return false;
   const uint64_t join = may_join(v, g->ops, from, s->max_ops - g->n);
   if (g->n && !may_become(s, v, g->ops, join)) return true;
-  const int p = s->at[g->from].p;
+  const int p = s->state[g->from].p;
   for (uint64_t rest = join; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest);
     if (v->need[k] & ~g->ops) continue;
@@ -243,8 +244,8 @@ static bool extend(search *s, const near_by *v, growing *g, int from) {
 static edge *take_least(search *s, state *x) {
   edge **best = NULL;
   double least = INFINITY;
-  for (edge **e = &x->in; *e; e = &(*e)->next) {
-    const double total = s->at[(*e)->from].cost + (*e)->least;
+  for (edge **e = &x->edges; *e; e = &(*e)->next) {
+    const double total = s->state[(*e)->from].cost + (*e)->least;
     if (total < least || !best) {
       least = total;
       best = e;
@@ -260,12 +261,12 @@ static edge *take_least(search *s, state *x) {
  * edges' least costs. */
 static double known_cost(const search *s, const state *x) {
   double most = INFINITY;
-  for (edge *e = x->in; e; e = e->next) {
+  for (edge *e = x->edges; e; e = e->next) {
     double cost;
-    if (!s->price->known) continue;
-    e->known = s->price->known(s->price->ctx, e->id, &cost);
+    if (!s->costs->known) continue;
+    e->known = s->costs->known(s->costs->ctx, e->id, &cost);
     e->least = e->known ? cost : fmax(e->least, cost);
-    if (e->known) most = fmin(most, s->at[e->from].cost + cost);
+    if (e->known) most = fmin(most, s->state[e->from].cost + cost);
   }
   return most;
 }
@@ -273,33 +274,33 @@ static double known_cost(const search *s, const state *x) {
 /* Announces to the costs the groups by which states with so many ops may become cheaper than by
  * groups of known cost. If a group costs less than expected, announcements of others were in vain,
  * which is rare. */
-static void tell_ahead(const search *s, int size) {
+static void announce(const search *s, int size) {
   int id[NET_MOST_AT_ONCE], n = 0;
-  if (s->price->at_once < 2) return;
-  for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
-    const double most = known_cost(s, &s->at[i]);
-    for (const edge *e = s->at[i].in; e; e = e->next) {
-      if (e->known || s->at[e->from].cost + e->least >= most) continue;
+  if (s->costs->at_once < 2) return;
+  for (int i = s->size[size] - 1; i >= 0; i = s->state[i].next_size - 1) {
+    const double most = known_cost(s, &s->state[i]);
+    for (const edge *e = s->state[i].edges; e; e = e->next) {
+      if (e->known || s->state[e->from].cost + e->least >= most) continue;
       id[n++] = e->id;
-      if (n == NET_MOST_AT_ONCE || n == s->price->at_once)
-        s->price->ahead(s->price->ctx, id, n), n = 0;
+      if (n == NET_MOST_AT_ONCE || n == s->costs->at_once)
+        s->costs->ahead(s->costs->ctx, id, n), n = 0;
     }
   }
-  if (n > 0) s->price->ahead(s->price->ctx, id, n);
+  if (n > 0) s->costs->ahead(s->costs->ctx, id, n);
 }
 
 /* The least cost of reaching state i over its incoming edges; edges whose bound cannot improve it
  * are not costed. False if costing failed. */
 static bool least_cost_to(search *s, int i) {
-  if (s->price->reach) s->price->reach(s->price->ctx, s->at[i].n_run);
-  for (edge *e; known_cost(s, &s->at[i]), (e = take_least(s, &s->at[i]));) {
-    const double before = s->at[e->from].cost;
+  if (s->costs->reach) s->costs->reach(s->costs->ctx, s->state[i].n_run);
+  for (edge *e; known_cost(s, &s->state[i]), (e = take_least(s, &s->state[i]));) {
+    const double before = s->state[e->from].cost;
     double cost;
-    if (before + e->least >= s->at[i].cost) return true;
-    if (!s->price->cost(s->price->ctx, e->id, &cost)) return !(s->failed = true);
-    if (before + cost >= s->at[i].cost) continue;
-    s->at[i].cost = before + cost;
-    s->at[i].best = e;
+    if (before + e->least >= s->state[i].cost) return true;
+    if (!s->costs->cost(s->costs->ctx, e->id, &cost)) return !(s->failed = true);
+    if (before + cost >= s->state[i].cost) continue;
+    s->state[i].cost = before + cost;
+    s->state[i].best = e;
   }
   return true;
 }
@@ -312,14 +313,14 @@ static bool walk(search *s) {
   memset(s->bucket, 0, sizeof s->bucket);
   memset(s->size, 0, ((size_t)s->wl->n_ops + 1) * sizeof *s->size);
   if (find_state(s, 0, 0) < 0) return false;
-  s->at[0].cost = 0;
+  s->state[0].cost = 0;
   for (int size = 0; size < s->wl->n_ops; size++) {
-    if (s->price) tell_ahead(s, size);
-    for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
-      if (s->price && !least_cost_to(s, i)) return false;
+    if (s->costs) announce(s, size);
+    for (int i = s->size[size] - 1; i >= 0; i = s->state[i].next_size - 1) {
+      if (s->costs && !least_cost_to(s, i)) return false;
       growing g = {.from = i};
       near_by v;
-      look_around(s, &s->at[i], &v);
+      look_around(s, &s->state[i], &v);
       if (!extend(s, &v, &g, 0)) return false;
     }
   }
@@ -330,23 +331,23 @@ static bool walk(search *s) {
 static bool read_back(search *s, net_cuts *out) {
   const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
   if (last < 0) return false;
-  tell_ahead(s, n_ops);
+  announce(s, n_ops);
   if (!least_cost_to(s, last)) return false;
-  out->cost = s->at[last].cost;
+  out->cost = s->state[last].cost;
   out->n = 0;
   int all = 0;
-  for (int i = last; s->at[i].best; i = s->at[i].best->from)
-    out->n++, all += __builtin_popcountll(s->at[i].best->ops);
+  for (int i = last; s->state[i].best; i = s->state[i].best->from)
+    out->n++, all += __builtin_popcountll(s->state[i].best->ops);
   out->first = TF_ARRAY(s->a, int, (size_t)out->n + 1);
   out->op = TF_ARRAY(s->a, int, (size_t)all);
   out->id = TF_ARRAY(s->a, int, (size_t)out->n);
   if (!out->first || !out->op || !out->id) return no_memory(s);
   out->first[out->n] = all;
   int k = out->n, at = all;
-  for (int i = last; s->at[i].best; i = s->at[i].best->from) {
-    const edge *e = s->at[i].best;
+  for (int i = last; s->state[i].best; i = s->state[i].best->from) {
+    const edge *e = s->state[i].best;
     for (int bit = 63; bit >= 0; bit--)
-      if (e->ops >> bit & 1) out->op[--at] = s->wl->topo[s->at[e->from].p + bit];
+      if (e->ops >> bit & 1) out->op[--at] = s->wl->topo[s->state[e->from].p + bit];
     out->first[--k] = at;
     out->id[k] = e->id;
   }
@@ -368,9 +369,9 @@ static bool fits(search *s, int window) {
 /* Chooses the largest window that can hold a group of any size and whose states have few enough
  * groups; if there is none, because sets of that window are too many, the largest smaller one. */
 static void choose_window(search *s) {
-  const net_prices *price = s->price;
+  const net_cost_source *costs = s->costs;
   bool found = false;
-  s->price = NULL;
+  s->costs = NULL;
   s->most = EDGES_ALWAYS + (int64_t)EDGES_EACH * s->wl->n_ops;
   s->most_sets = SETS_EACH_EDGE * s->most;
   for (int k = 0; k < WINDOWS && !found && !s->failed && s->window != s->max_ops; k++)
@@ -380,14 +381,14 @@ static void choose_window(search *s) {
   for (int k = 0; k < WINDOWS && !found && !s->failed; k++)
     if (windows[k] < s->max_ops) found = fits(s, windows[k]);
   s->most_sets = INT64_MAX;
-  s->price = price;
+  s->costs = costs;
 }
 
-bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p,
+bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_cost_source *p,
                    net_cuts *out, tf_diags *d) {
   search *s = TF_NEW(a, search);
   if (!s) return tf_out_of_memory_at(d, wl->at);
-  *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .again = p->again, .price = p, .d = d};
+  *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .again = p->again, .costs = p, .d = d};
   s->place = TF_ARRAY(a, int, (size_t)wl->n_ops);
   s->size = TF_ARRAY(a, int, (size_t)wl->n_ops + 1);
   if (!s->place || !s->size) return no_memory(s);

@@ -21,7 +21,7 @@ typedef struct {
 } placing;
 
 /* ---- one order ------------------------------------------------------------------------------ */
-static bool beside(const net_block *a, const net_block *b) {
+static bool overlap(const net_block *a, const net_block *b) {
   return a->from <= b->to && b->from <= a->to;
 }
 
@@ -30,7 +30,7 @@ static void put_block(placing *p, int i, int put) {
   int64_t at = 0;
   for (int k = 0; k < put; k++) {
     const net_block *x = &p->b[p->low[k]];
-    if (!beside(x, &p->b[i])) continue;
+    if (!overlap(x, &p->b[i])) continue;
     if (p->offset[p->low[k]] >= at + p->b[i].size) break;
     const int64_t end = p->offset[p->low[k]] + x->size;
     if (end > at) at = end;
@@ -79,7 +79,7 @@ static void sort_by(const placing *p, int how, ranked *r, int *order) {
 }
 
 /* Moves a block that ends at the peak to an earlier position. */
-static void vary(placing *p, int64_t peak, tf_rng *rng) {
+static void move_earlier(placing *p, int64_t peak, tf_rng *rng) {
   int tops = 0, at = 0;
   for (int k = 0; k < p->n; k++) {
     const int i = p->order[k];
@@ -144,7 +144,7 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
       if (k % 2)
         swap(&p, &rng);
       else
-        vary(&p, best.peak, &rng);
+        move_earlier(&p, best.peak, &rng);
     }
     keep_order(&p, put_all(&p), &best);
   }

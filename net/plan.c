@@ -12,7 +12,7 @@
 
 /* ---- one group ------------------------------------------------------------------------------ */
 /* An error, if the kernel cannot be made, is reported where its cycles are asked for. */
-static void expect(tf_net_group *g, const tf_net_opts *o, const tf_result *r) {
+static void expect_cycles(tf_net_group *g, const tf_net_opts *o, const tf_result *r) {
   tf_diags *d = tf_diags_new();
   const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype, .choices = g->choices, .result = r};
   if (d && !tf_emit_expected(g->tree, o->target, &e, &g->expected, d))
@@ -42,7 +42,7 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, const tf_net_opts *o, tf
     g->points += (double)r.ops[k].points;
     g->recomputed += (double)r.ops[k].recomputed;
   }
-  if (ok && o) expect(g, o, &r);
+  if (ok && o) expect_cycles(g, o, &r);
   tf_model_free(m);
   return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
@@ -68,7 +68,7 @@ static tf_tree *mapping_of(net_planning *s, int i, const net_cost *x) {
 }
 
 /* Figures of the first group of each kind, on the architecture as given. */
-static bool judge(const net_planning *s, tf_net_group *g) {
+static bool set_figures(const net_planning *s, tf_net_group *g) {
   const net_costs *c = &s->costs;
   const size_t errors = tf_diags_errors(c->d);
   if (!net_evaluate(s->arch, g, net_has_kernels(c) ? c->o : NULL, g->group->workload->at, c->d))
@@ -86,27 +86,27 @@ static bool judge(const net_planning *s, tf_net_group *g) {
 static bool make_group(net_planning *s, int i) {
   const net_costs *c = &s->costs;
   tf_net_group *g = &s->plan->groups[i];
-  const net_cost *x = &c->at[s->cuts.id[i]];
+  const net_cost *x = &c->entry[s->cuts.id[i]];
   const int *ops = s->cuts.op + s->cuts.first[i], n = s->cuts.first[i + 1] - s->cuts.first[i];
   char name[300];
   snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
   s->plan->n = i + 1;
   g->group = net_group_cut(c->wl, ops, n,
                            &(net_cutting){.name = name,
-                                          .at = c->wl->ops[ops[0]].at,
+                                          .loc = c->wl->ops[ops[0]].at,
                                           .splits = net_splits(c->o->target),
                                           .last = c->last,
                                           .again = c->o->again},
                            c->d);
   if (!g->group) return false;
-  int *like = &s->like[s->cuts.id[i]];
+  int *like = &s->same_entry[s->cuts.id[i]];
   if (!*like) *like = i + 1;
   g->like = *like - 1;
   if (g->like != i && s->plan->groups[g->like].kernel_cycles < 0)
     return false; /* reported for the first one */
   g->tree = mapping_of(s, i, x);
   if (!g->tree || !tf_tree_place(g->tree, g->group->workload->name, c->d)) return false;
-  if (g->like == i) return judge(s, g);
+  if (g->like == i) return set_figures(s, g);
   const tf_net_group *same = &s->plan->groups[g->like];
   g->figures = same->figures;
   g->bounds = same->bounds;
@@ -156,12 +156,12 @@ static bool improve(net_planning *s) {
   int *id = TF_ARRAY(s->a, int, (size_t)s->cuts.n), n = 0;
   if (!seen || !id) return tf_out_of_memory(c->d);
   for (int i = 0; i < s->cuts.n; i++) {
-    if (!seen[s->cuts.id[i]] && !is_settled(c, &c->at[s->cuts.id[i]])) id[n++] = s->cuts.id[i];
+    if (!seen[s->cuts.id[i]] && !is_settled(c, &c->entry[s->cuts.id[i]])) id[n++] = s->cuts.id[i];
     seen[s->cuts.id[i]] = true;
   }
   if (net_at_once(c) > 1) return net_improve_all(c, id, n, evals);
   for (int i = 0; i < n; i++) {
-    net_pace_improve(c, n - i);
+    net_time_improve(c, n - i);
     if (!net_improve(c, id[i], evals)) return false;
   }
   return true;
@@ -183,18 +183,18 @@ static bool report_unmapped(net_planning *s) {
 
 static bool cut(net_planning *s) {
   const net_costs *c = &s->costs;
-  const net_prices prices = {.meet = net_meet,
-                             .cost = net_cost_of,
-                             .known = net_cost_known,
-                             .ahead = net_plan_ahead,
-                             .at_once =
-                                 net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
-                             .reach = net_pace_reach,
-                             .again = c->o->again,
-                             .ctx = &s->costs};
+  const net_cost_source source = {
+      .meet = net_meet,
+      .cost = net_cost_of,
+      .known = net_cost_known,
+      .ahead = net_plan_ahead,
+      .at_once = net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
+      .reach = net_time_reach,
+      .again = c->o->again,
+      .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
-  if (!net_pace_begin(&s->costs) || !net_plan_alone(&s->costs)) return false;
-  if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
+  if (!net_time_begin(&s->costs) || !net_plan_alone(&s->costs)) return false;
+  if (!net_partition(s->a, c->wl, max_ops, &source, &s->cuts, c->d)) return false;
   return isinf(s->cuts.cost) ? report_unmapped(s) : true;
 }
 
@@ -217,10 +217,10 @@ static bool make_groups(net_planning *s) {
   p->evals = c->evals;
   p->candidates = c->n;
   p->evaluated = c->evaluated;
-  p->stopped_by = c->late ? TF_STOP_TIME : TF_STOP_EXHAUSTED;
+  p->stopped_by = c->skipped ? TF_STOP_TIME : TF_STOP_EXHAUSTED;
   p->groups = calloc((size_t)s->cuts.n + 1, sizeof *p->groups);
-  s->like = TF_ARRAY(s->a, int, (size_t)c->n);
-  if (!p->groups || !s->like) return tf_out_of_memory(c->d);
+  s->same_entry = TF_ARRAY(s->a, int, (size_t)c->n);
+  if (!p->groups || !s->same_entry) return tf_out_of_memory(c->d);
   bool ok = true;
   for (int i = 0; i < s->cuts.n && (ok || !(s->unknown || net_stopped(c)));
        i++) /* each that cannot be made is reported */
@@ -232,7 +232,7 @@ static bool make_groups(net_planning *s) {
 static bool left(net_planning *s) {
   const net_costs *c = &s->costs;
   return !net_has_kernels(c) || tf_emit_cycles_whole(c->o->target) ||
-         net_left(s->a, c->arch, c->wl, s->plan, c->arch != s->arch, c->d);
+         net_cache_residue(s->a, c->arch, c->wl, s->plan, c->arch != s->arch, c->d);
 }
 
 /* The plan's sums, and what fusing gains. */
@@ -271,7 +271,7 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
         .arch = arch,
         .a = a,
         .plan = p};
-    ok = (net_channels_last(a, wl, o->target, o->dtype, &s->costs.last) && net_see(s)) ||
+    ok = (net_channels_last(a, wl, o->target, o->dtype, &s->costs.last) && net_scale_rates(s)) ||
          tf_out_of_memory(d);
     for (int i = 0; ok && i < N_PASSES; i++)
       ok = passes[i](s);

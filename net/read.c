@@ -38,7 +38,7 @@ typedef struct {
   tf_arena *a;
   const tf_ynode **named; /* [n_ops] where a group names the op; NULL: nowhere yet */
   const tf_ynode **again; /* [n_ops] where another one does */
-  int *of;                /* [n_ops] 1 + its group, the last */
+  int *group_of;          /* [n_ops] 1 + its group, the last */
   bool lost;              /* some group names unknown ops, or none */
   const int *last;        /* as in net_cutting */
   tf_net_plan *plan;
@@ -77,14 +77,14 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
     if (o < 0) {
       ok = false;
       r->lost = true;
-    } else if (r->of[o] == group + 1) {
+    } else if (r->group_of[o] == group + 1) {
       ok = is_twice(r, o, name);
     } else {
       if (!r->named[o])
         r->named[o] = name;
       else if (!r->again[o])
         r->again[o] = name;
-      r->of[o] = group + 1;
+      r->group_of[o] = group + 1;
       if (i < NET_MAX_GROUP) ops[i] = o;
     }
   }
@@ -126,7 +126,7 @@ static bool made_again(reader *r) {
     }
     for (int t = 0; t < g->workload->n_tensors; t++) {
       const int maker = r->wl->tensors[g->tensor[t]].producer;
-      if (g->workload->tensors[t].producer < 0 && maker >= 0 && r->of[maker] > i)
+      if (g->workload->tensors[t].producer < 0 && maker >= 0 && r->group_of[maker] > i)
         ok = tf_fail(r->d, g->workload->at, TF_E_ORDER, "reads '%.60s', which a later group makes",
                      r->wl->tensors[g->tensor[t]].name);
     }
@@ -144,7 +144,7 @@ static bool in_order(const reader *r) {
     for (int k = 0; k < op->n_reads && !late; k++) {
       const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
       if (z->producer >= 0 && !r->again[z->producer] && !r->again[o] &&
-          r->of[z->producer] > r->of[o])
+          r->group_of[z->producer] > r->group_of[o])
         late = z;
     }
     if (late)
@@ -157,7 +157,7 @@ static bool in_order(const reader *r) {
 static bool all_named(const reader *r, tf_loc at) {
   int missing = 0, first = -1;
   for (int o = 0; o < r->wl->n_ops; o++) {
-    if (r->of[o]) continue;
+    if (r->group_of[o]) continue;
     if (!missing++) first = o;
   }
   if (!missing) return true;
@@ -252,7 +252,7 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   g->group =
       net_group_cut(r->wl, ops, (int)v[G_OPS]->n,
                     &(net_cutting){.name = name,
-                                   .at = v[G_OPS]->at,
+                                   .loc = v[G_OPS]->at,
                                    .splits = net_splits(*r->plan->target ? r->plan->target : NULL),
                                    .last = r->last,
                                    .again = true},
@@ -330,10 +330,10 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   const size_t n = v[P_GROUPS]->n;
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
   r->again = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
-  r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
+  r->group_of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
   const int *last;
-  if (!r->named || !r->again || !r->of || !r->plan->groups ||
+  if (!r->named || !r->again || !r->group_of || !r->plan->groups ||
       !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &last))
     return no_memory(r);
   r->last = last;

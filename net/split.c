@@ -12,7 +12,7 @@ enum { ALIGNED = 8, MOST_RANKS = 16, MOST_DIMS = 4 };
 /* How a read moves along one rank of a tensor. */
 typedef enum { KEPT, SPREAD, SLICED, AT_ONE } way;
 typedef struct {
-  way way;
+  way kind;
   int64_t begin; /* coordinate of element 0 */
   /* SPREAD, SLICED: the dims, outermost first, and the step of each. */
   int n, dim[MOST_DIMS];
@@ -41,16 +41,16 @@ static void sort_terms(const splitter *s, const tf_index *x, part *p) {
 }
 
 static part part_of(const splitter *s, const tf_tensor *z, int r, const tf_index *x) {
-  part p = {.way = KEPT};
+  part p = {.kind = KEPT};
   if (z->lo[r] || z->pad[r] || x->c < 0 || x->n_terms > MOST_DIMS) return p;
-  if (x->n_terms == 0) return (part){.way = AT_ONE, .begin = x->c};
-  part q = {.way = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
+  if (x->n_terms == 0) return (part){.kind = AT_ONE, .begin = x->c};
+  part q = {.kind = x->n_terms > 1 ? SPREAD : SLICED, .begin = x->c};
   sort_terms(s, x, &q);
   bool whole = q.step[q.n - 1] == 1;
   for (int k = 0; k + 1 < q.n && whole; k++) /* an inner dim spans a step of the next outer one */
     whole = q.step[k] == q.step[k + 1] * q.extent[k + 1];
   if (!whole || q.begin + q.step[0] * q.extent[0] > z->extent[r]) return p;
-  return q.way == SLICED && q.begin == 0 ? p : q;
+  return q.kind == SLICED && q.begin == 0 ? p : q;
 }
 
 /* Sets parts; returns whether some rank is not read directly, while rows would remain aligned to 16
@@ -61,13 +61,13 @@ static bool differs(splitter *s, int t, const tf_ref *ref) {
   int ranks = 0;
   for (int r = 0; r < z->rank; r++) {
     s->parts[r] = part_of(s, z, r, &ref->index[r]);
-    any |= s->parts[r].way != KEPT;
-    ranks += s->parts[r].way == KEPT ? 1 : s->parts[r].n;
+    any |= s->parts[r].kind != KEPT;
+    ranks += s->parts[r].kind == KEPT ? 1 : s->parts[r].n;
   }
   if (!any || ranks == 0 || ranks > MOST_RANKS) return false;
   const part *last = &s->parts[z->rank - 1];
-  if (last->way == AT_ONE) return !s->fixed[t] && z->extent[z->rank - 1] == 1;
-  const int64_t inner = last->way == SPREAD ? last->extent[last->n - 1] : ALIGNED;
+  if (last->kind == AT_ONE) return !s->fixed[t] && z->extent[z->rank - 1] == 1;
+  const int64_t inner = last->kind == SPREAD ? last->extent[last->n - 1] : ALIGNED;
   return z->extent[z->rank - 1] % ALIGNED == 0 && last->begin % ALIGNED == 0 &&
          inner % ALIGNED == 0;
 }
@@ -79,7 +79,7 @@ static bool same_place(const splitter *s, int t, int made) {
   int q = 0;
   for (int r = 0; r < z->rank; r++) {
     const part *x = &s->parts[r];
-    const bool kept = x->way == KEPT;
+    const bool kept = x->kind == KEPT;
     if (p->begin[r] != x->begin) return false;
     for (int k = 0; k < (kept ? 1 : x->n); k++, q++)
       if (q >= n->rank || p->along[q] != r ||
@@ -116,7 +116,7 @@ static int make_tensor(splitter *s, int t) {
   n->rank = 0;
   for (int r = 0; r < z->rank; r++) {
     const part *x = &s->parts[r];
-    const bool kept = x->way == KEPT;
+    const bool kept = x->kind == KEPT;
     begin[r] = x->begin;
     if (kept) n->lo[n->rank] = z->lo[r], n->pad[n->rank] = z->pad[r];
     for (int k = 0; k < (kept ? 1 : x->n); k++) {
@@ -138,7 +138,7 @@ static int place_for(splitter *s, int t, int before) {
 }
 
 /* ---- reads ---------------------------------------------------------------------------------- */
-static bool plain(const splitter *s, tf_index *x, int dim) {
+static bool set_plain_index(const splitter *s, tf_index *x, int dim) {
   tf_term *term = TF_ARRAY(s->a, tf_term, 1);
   if (!term) return false;
   *term = (tf_term){dim, 1};
@@ -147,15 +147,15 @@ static bool plain(const splitter *s, tf_index *x, int dim) {
 }
 
 /* Replaces the current read by one of the new tensor. */
-static bool turn(splitter *s, tf_ref *ref, int rank, int made) {
+static bool read_new_tensor(splitter *s, tf_ref *ref, int rank, int made) {
   tf_index *index = TF_ARRAY(s->a, tf_index, MOST_RANKS);
   if (!index) return false;
   int q = 0;
   for (int r = 0; r < rank; r++) {
     const part *p = &s->parts[r];
-    if (p->way == KEPT) index[q++] = ref->index[r];
+    if (p->kind == KEPT) index[q++] = ref->index[r];
     for (int k = 0; k < p->n; k++)
-      if (!plain(s, &index[q++], p->dim[k])) return false;
+      if (!set_plain_index(s, &index[q++], p->dim[k])) return false;
   }
   ref->index = index;
   ref->tensor = made;
@@ -199,7 +199,7 @@ static bool split_reads(splitter *s, int before) {
       const int t = ref->tensor, rank = wl->tensors[t].rank;
       if (wl->tensors[t].producer >= 0 || !differs(s, t, ref)) continue;
       const int made = place_for(s, t, before);
-      if (made < 0 || !turn(s, ref, rank, made)) return false;
+      if (made < 0 || !read_new_tensor(s, ref, rank, made)) return false;
     }
   return true;
 }
@@ -249,7 +249,7 @@ static void *with_front(const splitter *s, const void *array, size_t n, size_t e
 }
 
 /* Elements of the ranks after rank r. */
-static int64_t behind(const tf_tensor *z, int r) {
+static int64_t words_after(const tf_tensor *z, int r) {
   int64_t n = 1;
   for (int k = r + 1; k < z->rank; k++)
     n *= z->extent[k];
@@ -259,7 +259,7 @@ static int64_t behind(const tf_tensor *z, int r) {
 /* The network's rank along which rank r of an unsplit tensor runs; of merged ranks the last. */
 static int rank_along(const tf_tensor *z, int r, const tf_tensor *outside) {
   int q = r;
-  while (q + 1 < outside->rank && behind(outside, q) > behind(z, r))
+  while (q + 1 < outside->rank && words_after(outside, q) > words_after(z, r))
     q++;
   return q;
 }
@@ -294,7 +294,7 @@ static bool add_index(const splitter *s, tf_ref *ref, int row) {
   const size_t n = (size_t)s->wl->tensors[ref->tensor].rank - 1; /* before the new rank */
   tf_index *index = with_front(s, ref->index, n, sizeof *index);
   if (index) ref->index = index;
-  return index && plain(s, &index[0], row);
+  return index && set_plain_index(s, &index[0], row);
 }
 
 static bool add_dim(splitter *s) {

@@ -29,12 +29,12 @@ void plan_candidate_clear(plan_candidate *c) {
 }
 
 bool plan_add(planner *p, plan_candidate c) {
-  if (!TF_GROW(p->at, p->n)) {
+  if (!TF_GROW(p->candidate, p->n)) {
     plan_candidate_clear(&c);
     return plan_no_memory(p);
   }
   c.form = p->form;
-  p->at[p->n++] = c;
+  p->candidate[p->n++] = c;
   return true;
 }
 

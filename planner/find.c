@@ -77,7 +77,7 @@ static tf_search_opts options_of(const planner *p, view *v, int part) {
   tf_search_opts so = {
       .strategy = o->strategy,
       .whole_tiles = true,
-      .all_points = true, /* as plan_polish counts; the kernel's own cycles are added later */
+      .all_points = true, /* as plan_local_search counts; the kernel's own cycles are added later */
       /* of mappings that keep the units equally busy, the one that moves less has larger blocks */
       .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
       .budget = o->budget,
@@ -128,7 +128,7 @@ static int polished(const planner *p, int part) {
 /* The same, followed by local improvement of the best mapping. */
 static bool search_on(planner *p, const tf_tree *open, int part) {
   const int from = p->n;
-  return search(p, open, polished(p, part)) && plan_polish(p, open, from);
+  return search(p, open, polished(p, part)) && plan_local_search(p, open, from);
 }
 
 /* ---- templates ------------------------------------------------------------------------------- */
@@ -161,7 +161,8 @@ static tf_tree *template_of(const planner *p, tf_template form) {
 static const plan_candidate *best_of(const planner *p) {
   const plan_candidate *best = NULL;
   for (int i = 0; i < p->n; i++)
-    if (p->at[i].is_scored && p->at[i].value < (best ? best->value : INFINITY)) best = &p->at[i];
+    if (p->candidate[i].is_scored && p->candidate[i].value < (best ? best->value : INFINITY))
+      best = &p->candidate[i];
   return best;
 }
 
@@ -187,7 +188,7 @@ bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort) 
   const bool fits = m && tf_model_eval(m, NULL, &r) && r.feasible;
   plan_candidate c = {.cycles = fits ? r.cycles : 0,
                       .traffic = fits ? tf_result_traffic(p->wl, &r) : 0,
-                      .apart = apart};
+                      .per_op = apart};
   if (!m) return false; /* the error in the model is in d */
   *effort += tf_model_effort(m);
   p->plan->walked += tf_model_walked(m);
@@ -210,7 +211,7 @@ static bool search_freely(planner *p) {
   tf_tree *t = NULL;
   bool ok = search(p, NULL, 1);
   if (ok && !p->plan->tree && !plan_over(p))
-    ok = plan_whole_ops(p, &t) && (!t || plan_add_closed(p, t, false, &effort));
+    ok = plan_ops_in_sequence(p, &t) && (!t || plan_add_closed(p, t, false, &effort));
   tf_tree_free(t);
   return ok;
 }

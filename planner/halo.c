@@ -84,7 +84,7 @@ static tf_tree *retaining(const planner *p, const tf_tree *t) {
 
 /* Adds the mapping if it takes fewer cycles than the one that recomputes. False: out of memory,
  * which is reported. */
-static bool try(planner *p, const tf_tree *t, double cycles) {
+static bool try_retaining(planner *p, const tf_tree *t, double cycles) {
   tf_result r;
   tf_model *m = tf_model_new(t, p->d);
   if (!m) return false;
@@ -112,8 +112,8 @@ bool plan_halos(planner *p) {
   const int n = p->n < TRIED ? p->n : TRIED;
   bool ok = true;
   for (int i = 0; ok && i < n && !plan_over(p); i++) {
-    tf_tree *t = retaining(p, p->at[i].tree);
-    ok = !t || try(p, t, p->at[i].cycles);
+    tf_tree *t = retaining(p, p->candidate[i].tree);
+    ok = !t || try_retaining(p, t, p->candidate[i].cycles);
     tf_tree_free(t);
   }
   return ok;

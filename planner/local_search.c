@@ -39,9 +39,9 @@ typedef struct {
   tf_model *model;
   tf_rng rng;
   int n;
-  place *at;                   /* [n] loops of the template, in the model's order */
+  place *loop;                 /* [n] loops of the template, in the model's order */
   int64_t *best, *next, *kept; /* [n] each: `kept` is the setting to return to */
-  int64_t *seen;               /* [COSTED + TWINS][n]: settings whose kernel was estimated */
+  int64_t *estimated;          /* [COSTED + TWINS][n]: settings whose kernel was estimated */
   int n_seen;
   bool shares;    /* whether ops share loops that the template leaves open */
   int64_t effort; /* effort that is left for evaluations */
@@ -63,8 +63,8 @@ static void find_places(polish *q) {
   for (int i = 0; i < q->open->n_nodes; i++)
     for (int k = 0; k < q->open->nodes[i].n_loops; k++) {
       const tf_loop l = q->open->nodes[i].loops[k];
-      q->at[n] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max};
-      q->shares |= q->at[n].op < 0 && !q->at[n].is_fixed;
+      q->loop[n] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.max};
+      q->shares |= q->loop[n].op < 0 && !q->loop[n].is_fixed;
       n++;
     }
 }
@@ -97,7 +97,7 @@ static int64_t factor(polish *q, int64_t n) {
 }
 
 /* What remains of a count of n. */
-static int64_t rest_of(int64_t n, int64_t f) { return n / f + (n % f > 0); }
+static int64_t remainder_of(int64_t n, int64_t f) { return n / f + (n % f > 0); }
 
 /* A random own loop of op o over the dim, other than `except`, whose trip count f divides; or the
  * outermost; -1: none. */
@@ -105,7 +105,7 @@ static int own_loop(polish *q, int o, int dim, int64_t f, int except, bool outmo
   int found = -1;
   uint32_t n = 0;
   for (int i = 0; i < q->n && !(outmost && found >= 0); i++)
-    if (i != except && !q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim &&
+    if (i != except && !q->loop[i].is_fixed && q->loop[i].op == o && q->loop[i].loop.dim == dim &&
         q->next[i] % f == 0 && (outmost || !tf_rng_below(&q->rng, ++n)))
       found = i;
   return found;
@@ -122,19 +122,19 @@ static bool may_take(const tf_loop *l, int64_t trip) {
 /* Moves a factor from a loop that several ops share to an own loop of each, or back: every other
  * time to the outermost ones, so that their tiles in inner memories stay as they are. */
 static bool move_shared(polish *q, int s) {
-  const tf_node *node = &q->open->nodes[q->at[s].node];
-  const int dim = q->at[s].loop.dim;
+  const tf_node *node = &q->open->nodes[q->loop[s].node];
+  const int dim = q->loop[s].loop.dim;
   const bool out = q->next[s] > 1 && tf_rng_below(&q->rng, 2);
   const bool outmost = tf_rng_below(&q->rng, 2);
   const int64_t f = out ? factor(q, q->next[s]) : 2 + tf_rng_below(&q->rng, 2);
-  if (!may_take(&q->at[s].loop, out ? rest_of(q->next[s], f) : q->next[s] * f)) return false;
-  for (int i = q->at[s].node; i < node->end; i++) {
+  if (!may_take(&q->loop[s].loop, out ? remainder_of(q->next[s], f) : q->next[s] * f)) return false;
+  for (int i = q->loop[s].node; i < node->end; i++) {
     if (q->open->nodes[i].kind != TF_OP) continue;
     const int own = own_loop(q, q->open->nodes[i].op, dim, out ? 1 : f, s, outmost);
     if (own < 0) return false;
     q->next[own] = out ? q->next[own] * f : q->next[own] / f;
   }
-  q->next[s] = out ? rest_of(q->next[s], f) : q->next[s] * f;
+  q->next[s] = out ? remainder_of(q->next[s], f) : q->next[s] * f;
   return true;
 }
 
@@ -144,13 +144,13 @@ static bool move_across(polish *q, int from) {
   uint32_t n = 0;
   if (q->next[from] < 2) return false;
   for (int i = 0; i < q->n; i++)
-    if (i != from && q->at[i].op < 0 && !q->at[i].is_fixed &&
-        q->at[i].loop.dim == q->at[from].loop.dim && !tf_rng_below(&q->rng, ++n))
+    if (i != from && q->loop[i].op < 0 && !q->loop[i].is_fixed &&
+        q->loop[i].loop.dim == q->loop[from].loop.dim && !tf_rng_below(&q->rng, ++n))
       to = i;
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
-  const int64_t rest = rest_of(q->next[from], f);
-  if (!may_take(&q->at[from].loop, rest) || !may_take(&q->at[to].loop, q->next[to] * f))
+  const int64_t rest = remainder_of(q->next[from], f);
+  if (!may_take(&q->loop[from].loop, rest) || !may_take(&q->loop[to].loop, q->next[to] * f))
     return false;
   q->next[from] = rest;
   q->next[to] *= f;
@@ -164,25 +164,25 @@ static int any_loop(polish *q) {
   uint32_t n = 0;
   if (tf_rng_below(&q->rng, 4)) return found;
   for (int i = 0; i < q->n; i++)
-    if (q->at[i].op < 0 && !q->at[i].is_fixed && !tf_rng_below(&q->rng, ++n)) found = i;
+    if (q->loop[i].op < 0 && !q->loop[i].is_fixed && !tf_rng_below(&q->rng, ++n)) found = i;
   return found;
 }
 
 /* Moves a factor of an op's own loop to another own loop. */
 static bool move_own(polish *q, int from) {
   if (q->next[from] < 2) return false;
-  const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from, false);
+  const int to = own_loop(q, q->loop[from].op, q->loop[from].loop.dim, 1, from, false);
   if (to < 0) return false;
   const int64_t f = factor(q, q->next[from]);
-  q->next[from] = rest_of(q->next[from], f);
+  q->next[from] = remainder_of(q->next[from], f);
   q->next[to] *= f;
   return true;
 }
 
 static bool move(polish *q) {
   const int from = any_loop(q);
-  if (q->at[from].is_fixed) return false;
-  if (q->at[from].op < 0)
+  if (q->loop[from].is_fixed) return false;
+  if (q->loop[from].op < 0)
     return tf_rng_below(&q->rng, 4) ? move_shared(q, from) : move_across(q, from);
   return move_own(q, from);
 }
@@ -211,7 +211,7 @@ static void settle(polish *q, int tries, counted *best) {
     counted now;
     const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
     memcpy(q->kept, q->next, (size_t)q->n * sizeof *q->kept);
-    if (q->at[from].is_fixed || q->at[from].op < 0 || !move_own(q, from)) continue;
+    if (q->loop[from].is_fixed || q->loop[from].op < 0 || !move_own(q, from)) continue;
     if (tf_rng_below(&q->rng, 2)) move_own(q, from);
     if (count_next(q, &now) && now.cycles < best->cycles)
       *best = now;
@@ -222,7 +222,7 @@ static void settle(polish *q, int tries, counted *best) {
 
 static bool was_costed(const polish *q) {
   for (int i = 0; i < q->n_seen; i++)
-    if (!memcmp(q->seen + (size_t)i * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next))
+    if (!memcmp(q->estimated + (size_t)i * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next))
       return true;
   return false;
 }
@@ -230,7 +230,8 @@ static bool was_costed(const polish *q) {
 /* Adds the next setting as a candidate if it is better than the best; false: out of memory. */
 static bool try_next(polish *q, counted now) {
   bool failed = false;
-  memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
+  memcpy(q->estimated + (size_t)q->n_seen++ * (size_t)q->n, q->next,
+         (size_t)q->n * sizeof *q->next);
   plan_candidate c = {
       .cycles = now.cycles, .traffic = now.traffic, .tree = tf_complete(q->open, q->next, &failed)};
   c.text = c.tree ? tf_tree_text(c.tree) : NULL;
@@ -279,7 +280,7 @@ static bool walk(polish *q) {
 
 /* The next own loop of op o from place `at` on; q->n: none. */
 static int next_own(const polish *q, int o, int at) {
-  while (at < q->n && (q->at[at].is_fixed || q->at[at].op != o))
+  while (at < q->n && (q->loop[at].is_fixed || q->loop[at].op != o))
     at++;
   return at;
 }
@@ -290,7 +291,7 @@ static bool copy_twin(polish *q, int from, int to) {
   bool differs = false;
   int i = next_own(q, from, 0), k = next_own(q, to, 0);
   for (; i < q->n && k < q->n; i = next_own(q, from, i + 1), k = next_own(q, to, k + 1)) {
-    if (q->at[i].loop.dim != q->at[k].loop.dim || q->at[i].loop.axis != q->at[k].loop.axis)
+    if (q->loop[i].loop.dim != q->loop[k].loop.dim || q->loop[i].loop.axis != q->loop[k].loop.axis)
       return false;
     differs |= q->best[i] != q->best[k];
     q->next[k] = q->best[i];
@@ -298,7 +299,7 @@ static bool copy_twin(polish *q, int from, int to) {
   for (int d = 0; differs && d < q->p->wl->n_dims; d++) {
     double ratio = 1;
     for (int l = 0; l < q->n; l++)
-      if (q->at[l].loop.dim == d) ratio *= (double)q->next[l] / (double)q->best[l];
+      if (q->loop[l].loop.dim == d) ratio *= (double)q->next[l] / (double)q->best[l];
     if (fabs(ratio - 1) > 1e-9) return false;
   }
   return differs && i == q->n && k == q->n;
@@ -322,50 +323,53 @@ static bool twins(polish *q) {
 }
 
 /* If even the fewest cycles by the model are too many, only that mapping's kernel is estimated. */
-static void leave_others(planner *p, int from) {
+static void estimate_first_only(planner *p, int from) {
   int least = from;
   for (int i = from; i < p->n; i++)
-    if (p->at[i].cycles < p->at[least].cycles) least = i;
+    if (p->candidate[i].cycles < p->candidate[least].cycles) least = i;
   if (least >= p->n || p->n_time > 0 ||
-      !plan_is_lost(p, &(plan_candidate){.cycles = p->at[least].cycles}))
+      !plan_is_lost(p, &(plan_candidate){.cycles = p->candidate[least].cycles}))
     return;
   for (int i = from; i < p->n; i++)
-    if (i != least) p->at[i].value = INFINITY, p->at[i].is_scored = true;
+    if (i != least) p->candidate[i].value = INFINITY, p->candidate[i].is_scored = true;
 }
 
-bool plan_polish(planner *p, const tf_tree *open, int from) {
+bool plan_local_search(planner *p, const tf_tree *open, int from) {
   int best = from;
-  leave_others(p, from);
+  estimate_first_only(p, from);
   for (int i = from; i < p->n && !plan_over(p); i++) {
-    if (p->at[i].is_scored) continue;
-    const bool behind =
-        i > from && p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, p->at[best].value);
-    p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]);
-    p->at[i].is_scored = true;
-    if (p->at[i].value < p->at[best].value) best = i;
+    if (p->candidate[i].is_scored) continue;
+    const bool behind = i > from && p->n_time == 0 &&
+                        plan_cannot_win(p, p->candidate[i].cycles, p->candidate[best].value);
+    p->candidate[i].value = behind ? INFINITY : plan_score(p, &p->candidate[i]);
+    p->candidate[i].is_scored = true;
+    if (p->candidate[i].value < p->candidate[best].value) best = i;
   }
-  if (best >= p->n || !p->at[best].is_scored || !isfinite(p->at[best].value)) return true;
-  if (plan_is_lost(p, &p->at[best])) return true;
-  polish q = {
-      .p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
+  if (best >= p->n || !p->candidate[best].is_scored || !isfinite(p->candidate[best].value))
+    return true;
+  if (plan_is_lost(p, &p->candidate[best])) return true;
+  polish q = {.p = p,
+              .open = open,
+              .rng = tf_rng_new(p->o->budget.seed, 1),
+              .value = p->candidate[best].value};
   q.model = tf_model_new(open, p->d);
   q.n = q.model ? tf_model_n_loops(q.model) : 0;
-  q.at = calloc((size_t)q.n + 1, sizeof *q.at);
+  q.loop = calloc((size_t)q.n + 1, sizeof *q.loop);
   q.best = calloc((size_t)(q.n + 1) * (COSTED + TWINS + 3), sizeof *q.best);
-  bool ok = q.model && q.at && q.best;
+  bool ok = q.model && q.loop && q.best;
   if (ok && q.n > 0) {
     tf_model_walk_limit(q.model, WALKED);
     tf_model_all_points(q.model); /* both as the search counted the mappings to compare with */
     tf_model_whole_tiles(q.model);
     q.next = q.best + q.n;
     q.kept = q.next + q.n;
-    q.seen = q.kept + q.n;
+    q.estimated = q.kept + q.n;
     find_places(&q);
-    trips_of(&q, p->at[best].tree, q.best);
+    trips_of(&q, p->candidate[best].tree, q.best);
     ok = walk(&q) && twins(&q);
   }
   tf_model_free(q.model);
-  free(q.at);
+  free(q.loop);
   free(q.best);
   return ok || (tf_diags_errors(p->d) == 0 && plan_no_memory(p));
 }

@@ -4,8 +4,8 @@
 #include "model/input/dims.h"
 #include "planner/planner.h"
 
-bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
-  *l = (plan_lone){.workload = *wl, .op = wl->ops[o]};
+bool plan_isolate(const tf_workload *wl, int o, plan_single_op *l) {
+  *l = (plan_single_op){.workload = *wl, .op = wl->ops[o]};
   l->workload.n_ops = 1;
   l->workload.ops = &l->op;
   l->workload.topo = &l->first;
@@ -21,7 +21,7 @@ bool plan_isolate(const tf_workload *wl, int o, plan_lone *l) {
   return l->workload.tensors;
 }
 
-void plan_put(tf_build *b, int scope, const tf_tree *t, int o) {
+void plan_add_op(tf_build *b, int scope, const tf_tree *t, int o) {
   const tf_node *root = &t->nodes[0];
   const bool idle = root->n_loops == 0 && t->n_nodes > 1 && t->nodes[1].kind == TF_TILE;
   const int shift = tf_build_draft(b)->n_nodes - idle;
@@ -36,7 +36,7 @@ void plan_put(tf_build *b, int scope, const tf_tree *t, int o) {
 }
 
 /* The innermost memory, outside of the op's unit, that can hold all its tensors. */
-static int holder(const planner *p, const tf_op *op) {
+static int innermost_holder(const planner *p, const tf_op *op) {
   const tf_arch *a = p->arch;
   int level = 0;
   double words = (double)tf_tensor_words(&p->wl->tensors[op->out]);
@@ -52,7 +52,7 @@ static int holder(const planner *p, const tf_op *op) {
   return level;
 }
 
-bool plan_whole_ops(planner *p, tf_tree **made) {
+bool plan_ops_in_sequence(planner *p, tf_tree **made) {
   const tf_workload *wl = p->wl;
   tf_build *b = tf_build_new(p->arch, wl, NULL);
   *made = NULL;
@@ -61,7 +61,7 @@ bool plan_whole_ops(planner *p, tf_tree **made) {
             scope = wl->n_ops > 1 ? tf_build_scope(b, root, TF_SEQ) : root;
   for (int i = 0; i < wl->n_ops; i++) {
     const tf_op *op = &wl->ops[wl->topo[i]];
-    const int tile = tf_build_tile(b, scope, holder(p, op));
+    const int tile = tf_build_tile(b, scope, innermost_holder(p, op));
     for (int k = 0; k < op->n_dims; k++)
       tf_build_loop(
           b,

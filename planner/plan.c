@@ -11,7 +11,7 @@ static tf_planned *run(planner p);
 
 /* Plans op o alone and adds its mapping. *found: whether there is one. False: an error. */
 static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
-  plan_lone l;
+  plan_single_op l;
   tf_planner_opts opts = *p->o;
   opts.n_time = 0;
   *found = false;
@@ -19,9 +19,9 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
   opts.budget.time_limit = plan_seconds_left(p);
   if (!plan_isolate(p->wl, o, &l)) return plan_no_memory(p);
   tf_planned *q =
-      run((planner){.arch = p->arch, .wl = &l.workload, .o = &opts, .d = p->d, .of_one = true});
+      run((planner){.arch = p->arch, .wl = &l.workload, .o = &opts, .d = p->d, .single_op = true});
   *found = q && q->tree;
-  if (*found) plan_put(b, scope, q->tree, o);
+  if (*found) plan_add_op(b, scope, q->tree, o);
   if (q) p->plan->evals += q->evals, p->plan->walked += q->walked;
   const bool ok = q;
   tf_planned_free(q);
@@ -31,7 +31,7 @@ static bool plan_alone(planner *p, int o, tf_build *b, int scope, bool *found) {
 
 /* All ops in sequence, each as it is planned alone: a search over all at once would face the
  * product of their spaces, and find worse mappings. *made: NULL if an op has none, or on a stop. */
-static bool make_apart(planner *p, tf_tree **made) {
+static bool plan_ops_alone(planner *p, tf_tree **made) {
   bool ok = true, found = true;
   tf_build *b = tf_build_new(p->arch, p->wl, NULL);
   *made = NULL;
@@ -55,7 +55,7 @@ static bool find_mappings(planner *p) {
   if (!plan_find_forms(p, &forms)) return false;
   if (forms && p->wl->n_ops > 1 && tf_emit_cycles_expected(p->o->target)) {
     tf_tree *t;
-    const bool ok = make_apart(p, &t) && (!t || plan_add_closed(p, t, true, &effort));
+    const bool ok = plan_ops_alone(p, &t) && (!t || plan_add_closed(p, t, true, &effort));
     tf_tree_free(t);
     if (!ok) return false;
   }
@@ -89,8 +89,8 @@ static tf_planned *run(planner p) {
   p.plan = calloc(1, sizeof *p.plan);
   bool ok = p.plan ? find_and_time(&p) : plan_no_memory(&p);
   for (int i = 0; i < p.n; i++)
-    plan_candidate_clear(&p.at[i]);
-  free(p.at);
+    plan_candidate_clear(&p.candidate[i]);
+  free(p.candidate);
   if (ok) return p.plan;
   tf_planned_free(p.plan);
   return NULL;

@@ -12,7 +12,7 @@ typedef struct {
   double kernel;  /* cycles by its target, a part of the value */
   bool is_scored; /* plan_score has set value and kernel */
   bool refused;   /* its target cannot make a program of it */
-  bool apart;     /* of ops in sequence, each planned alone: always ranked */
+  bool per_op;    /* of ops in sequence, each planned alone: always ranked */
   int form;       /* the target's own form that found it */
   double cycles;  /* by the search */
   double traffic; /* words through the outermost memory, by the search */
@@ -26,17 +26,17 @@ typedef struct {
   const tf_tree *given;
   const tf_planner_opts *o;
   tf_emit_options kernel; /* o's, with an isa */
-  bool of_one; /* a single op of several: whether a program can be made is tested for the mapping of
-                  all ops */
-  int n_time;  /* o's; 0: no timing */
-  int form;    /* the target's own form that is being searched */
+  bool single_op; /* a single op of several: whether a program can be made is tested for the mapping
+                  of all ops */
+  int n_time;     /* o's; 0: no timing */
+  int form;       /* the target's own form that is being searched */
   bool is_bounded; /* bounds are known */
   tf_bounds bounds;
   double until; /* end of the time (base/clock.h); infinite: none */
   tf_diags *d;
   tf_planned *plan;
   int n;
-  plan_candidate *at; /* [n] */
+  plan_candidate *candidate; /* [n] */
 } planner;
 
 /* A workload of one op of another one: with the same dims and tensors, of which those of other ops
@@ -46,7 +46,7 @@ typedef struct {
   tf_op op;
   int first; /* first op of the workload: 0 */
   int64_t no_pad[TF_MAX_RANK];
-} plan_lone;
+} plan_single_op;
 
 /* Steps that the exact walk of a chosen mapping may take. */
 enum { PLAN_FINAL_STEPS = 200000 };
@@ -65,15 +65,15 @@ bool plan_reads_beyond(const tf_workload *wl);
  * by the effort that took. */
 bool plan_add_closed(planner *p, const tf_tree *t, bool apart, int64_t *effort);
 /* per_op.c: op o alone; the caller frees workload.tensors. False: out of memory. */
-bool plan_isolate(const tf_workload *wl, int o, plan_lone *l);
+bool plan_isolate(const tf_workload *wl, int o, plan_single_op *l);
 /* per_op.c: adds the mapping of op o alone below the scope. */
-void plan_put(tf_build *b, int scope, const tf_tree *t, int o);
+void plan_add_op(tf_build *b, int scope, const tf_tree *t, int o);
 /* per_op.c: ops in sequence, each with all its loops in the innermost memory that can hold its
  * tensors. *made: NULL if a rule forbids it. */
-bool plan_whole_ops(planner *p, tf_tree **made);
+bool plan_ops_in_sequence(planner *p, tf_tree **made);
 /* local_search.c: candidates from `from` on are completions of `open`; adds completions that are
  * better than the best of them. */
-bool plan_polish(planner *p, const tf_tree *open, int from);
+bool plan_local_search(planner *p, const tf_tree *open, int from);
 /* halo.c: adds variants of the first candidates that retain what windows read of products from step
  * to step. */
 bool plan_halos(planner *p);

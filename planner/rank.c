@@ -68,7 +68,7 @@ static bool said_last(const tf_diags *d, const char *what) {
 static bool refuse_all(planner *p) {
   if (p->n == 0 || p->given || plan_over(p)) return true;
   tf_diags *d = tf_diags_new();
-  if (d && !tf_emit_fits(p->at[0].tree, p->o->target, d) && tf_diags_errors(d) &&
+  if (d && !tf_emit_fits(p->candidate[0].tree, p->o->target, d) && tf_diags_errors(d) &&
       !said_last(p->d, tf_diags_at(d, 0)->msg))
     tf_warn(p->d, tf_diags_at(d, 0)->at,
             "target %s makes none of the mappings found.  The first: %.180s", p->o->target,
@@ -88,16 +88,16 @@ static int best_expected(planner *p, bool sure) {
   p->kernel.most_cycles = INFINITY;
   p->kernel.work = &work;
   for (int i = 0; i < p->n && !plan_over(p); i++) {
-    plan_candidate *c = &p->at[i];
+    plan_candidate *c = &p->candidate[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const int64_t most = p->of_one ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
+    const int64_t most = p->single_op ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
     const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
     const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
     const bool behind =
         enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
-    if (c->refused || (behind && !c->apart)) continue;
+    if (c->refused || (behind && !c->per_op)) continue;
     c->value = plan_score(p, c);
-    *asked += !c->apart && isfinite(c->value);
+    *asked += !c->per_op && isfinite(c->value);
     c->refused = !isfinite(c->value);
     if (c->value >= p->kernel.most_cycles || (sure && !fits(p, c))) continue;
     p->kernel.most_cycles = c->value;
@@ -111,11 +111,11 @@ static int best_expected(planner *p, bool sure) {
  * of a single op is settled with the others'. What a target settles otherwise fits. False: it does
  * not fit. */
 static bool settle(planner *p, const plan_candidate *c, bool *ok) {
-  tf_diags *d = p->given || p->of_one || plan_over(p) ? NULL : tf_diags_new();
+  tf_diags *d = p->given || p->single_op || plan_over(p) ? NULL : tf_diags_new();
   tf_tree *t = d ? tf_emit_settled(c->tree, p->o->target, &p->plan->settled, d) : NULL;
   char *text = t ? tf_tree_text(t) : NULL;
   const bool other = text && strcmp(text, c->text) != 0,
-             fit = other || p->of_one || plan_over(p) || fits(p, c);
+             fit = other || p->single_op || plan_over(p) || fits(p, c);
   if (fit) *ok = plan_adopt(p, t ? t : c->tree);
   if (!fit) free(p->plan->settled), p->plan->settled = NULL;
   free(text);
@@ -129,8 +129,8 @@ static bool settle(planner *p, const plan_candidate *c, bool *ok) {
 static bool rank_expected(planner *p) {
   bool ok = false;
   int best = best_expected(p, false);
-  for (int i = 1; best >= 0 && !settle(p, &p->at[best], &ok); i++) {
-    p->at[best].refused = true;
+  for (int i = 1; best >= 0 && !settle(p, &p->candidate[best], &ok); i++) {
+    p->candidate[best].refused = true;
     best = best_expected(p, i >= WHOLE_REFUSED);
   }
   return best < 0 ? refuse_all(p) : ok;
@@ -140,12 +140,12 @@ static bool rank_expected(planner *p) {
 static void sort(planner *p) {
   int n = 0;
   for (int i = 0; i < p->n; i++)
-    if (isfinite(p->at[i].value))
-      p->at[n++] = p->at[i];
+    if (isfinite(p->candidate[i].value))
+      p->candidate[n++] = p->candidate[i];
     else
-      plan_candidate_clear(&p->at[i]);
+      plan_candidate_clear(&p->candidate[i]);
   p->n = n;
-  if (n > 0) qsort(p->at, (size_t)n, sizeof *p->at, better);
+  if (n > 0) qsort(p->candidate, (size_t)n, sizeof *p->candidate, better);
 }
 
 /* Of mappings with the same kernel and equal cycles by the model, the first is the one that moves
@@ -155,14 +155,14 @@ static void settle_ties(planner *p) {
   const double close = 1.005, same = 1e-9;
   int least = 0;
   for (int i = 1; i < p->n; i++) {
-    if (p->at[i].value <= close * p->at[0].value &&
-        fabs(p->at[i].kernel - p->at[0].kernel) <= same * p->at[0].kernel &&
-        p->at[i].traffic < p->at[least].traffic)
+    if (p->candidate[i].value <= close * p->candidate[0].value &&
+        fabs(p->candidate[i].kernel - p->candidate[0].kernel) <= same * p->candidate[0].kernel &&
+        p->candidate[i].traffic < p->candidate[least].traffic)
       least = i;
   }
-  const plan_candidate c = p->n > 0 ? p->at[least] : (plan_candidate){0};
-  if (least > 0) memmove(&p->at[1], &p->at[0], (size_t)least * sizeof *p->at);
-  if (least > 0) p->at[0] = c;
+  const plan_candidate c = p->n > 0 ? p->candidate[least] : (plan_candidate){0};
+  if (least > 0) memmove(&p->candidate[1], &p->candidate[0], (size_t)least * sizeof *p->candidate);
+  if (least > 0) p->candidate[0] = c;
 }
 
 /* Counts the candidate's partial tiles; false: out of memory. */
@@ -188,26 +188,27 @@ static bool count_partial(planner *p, plan_candidate *c) {
 static bool count_first(planner *p) {
   bool ok = true;
   for (int i = 0; ok && i < p->n && i < COUNTED && !plan_over(p); i++)
-    ok = count_partial(p, &p->at[i]);
+    ok = count_partial(p, &p->candidate[i]);
   sort(p);
   return ok;
 }
 
 bool plan_rank(planner *p) {
   double least = INFINITY;
-  if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
+  if (p->n > 0) qsort(p->candidate, (size_t)p->n, sizeof *p->candidate, fewer_cycles);
   if (p->n > 0 && p->n_time == 0 && tf_emit_cycles_expected(p->o->target)) return rank_expected(p);
   for (int i = 0; i < p->n; i++) {
-    const bool behind = p->n_time == 0 && plan_cannot_win(p, p->at[i].cycles, least);
-    if (!p->at[i].is_scored)
-      p->at[i].value = behind || plan_over(p) ? INFINITY : plan_score(p, &p->at[i]);
-    least = p->at[i].value < least ? p->at[i].value : least;
+    const bool behind = p->n_time == 0 && plan_cannot_win(p, p->candidate[i].cycles, least);
+    if (!p->candidate[i].is_scored)
+      p->candidate[i].value = behind || plan_over(p) ? INFINITY : plan_score(p, &p->candidate[i]);
+    least = p->candidate[i].value < least ? p->candidate[i].value : least;
   }
   sort(p);
   if (!count_first(p)) return false;
-  if (!p->given && p->n > 0 && !plan_is_lost(p, &p->at[0]) && !plan_halos(p)) return false;
+  if (!p->given && p->n > 0 && !plan_is_lost(p, &p->candidate[0]) && !plan_halos(p)) return false;
   sort(p);
   if (!tf_emit_cycles_whole(p->o->target)) settle_ties(p);
   return p->n == 0 ||
-         plan_adopt(p, p->at[0].tree); /* if none can be emitted, emitting the best reports why */
+         plan_adopt(
+             p, p->candidate[0].tree); /* if none can be emitted, emitting the best reports why */
 }

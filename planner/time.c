@@ -37,7 +37,7 @@ static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted)
 /* Skips mappings that do not fit or that the generator refuses. False: out of memory. */
 static bool emit_candidate(const planner *p, int i, kernels *k) {
   tf_diags *d = tf_diags_new();
-  const tf_tree *tree = p->at[i].tree ? p->at[i].tree : p->plan->tree;
+  const tf_tree *tree = p->candidate[i].tree ? p->candidate[i].tree : p->plan->tree;
   tf_model *model = d ? tf_model_new(tree, d) : NULL;
   tf_result r;
   const bool ok = d != NULL;
@@ -64,7 +64,7 @@ static bool adopt_fastest(planner *p, kernels *k) {
   p->plan->n_measured = k->n;
   p->plan->chosen = best;
   k->m = NULL;
-  const tf_tree *tree = p->at[p->plan->measured[best].rank - 1].tree;
+  const tf_tree *tree = p->candidate[p->plan->measured[best].rank - 1].tree;
   return (!tree || plan_adopt(p, tree)) && plan_evaluate(p);
 }
 

@@ -1,10 +1,8 @@
-/* Block products in AMX tiles: up to 2 x 2 tiles of sums, 2 of a, 2 of b.  A tile has 16 rows of 64
+/* Block products in AMX tiles: up to 2 x 2 tiles of sums, 2 of a, 2 of b. A tile has 16 rows of 64
  * bytes.
  *
- * The kernel has configured the tiles before (tiles_open).  A tile of a or b is zeroed right after
- * its last use, which releases its physical register; these are scarce on a core shared by two
- * threads (measured on Sapphire Rapids: 76 cycles a multiplication without, 53 with; alone, 26
- * either way). */
+ * The kernel has configured the tiles before (tiles_open). A tile of a or b is zeroed right after
+ * its last use, which releases its physical register: two threads of a core share few of these. */
 #include "codegen/intrin/tile.h"
 
 enum { SIDE = 16, SIDES = 2 * SIDE, A_TILE = 4, B_TILE = 6, LINE_BYTES = 64 };

@@ -383,11 +383,9 @@ const char *tf_micro_block_map(FILE *out, tf_micro *u, const ir_kernel *kernel,
   return print_block(out, u, &b) ? name : NULL;
 }
 
-/* Whether all rows must be computed beforehand.  A library wants them so.  AMX tiles, too: while
- * they multiply, and for some hundred cycles after, a core has one port for 512-bit multiply-adds
- * instead of two (measured on Sapphire Rapids: 256 of them take 128 cycles, 253 with one tile
- * multiplication among them), and computing rows of exp meanwhile takes longer than doing both in
- * turn. */
+/* Whether all rows must be computed beforehand. A library wants them so. AMX tiles, too: while they
+ * multiply, and for some hundred cycles after, a core has one port for 512-bit multiply-adds
+ * instead of two, so that computing rows of exp meanwhile takes longer than doing both in turn. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   const ir_kernel *k = &b->kernel->kernel;
   const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->prefetches, b->rounds);

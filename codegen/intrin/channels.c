@@ -49,7 +49,7 @@ static bool is_cut(const shape *s) {
 
 /* "_W_X_Y_Z", of which each number may be negative. */
 static void border_name(const ir_border *b, char *name, size_t room) {
-  const int64_t part[] = {b->at, b->step, b->apart, b->size};
+  const int64_t part[] = {b->start, b->stride, b->dilation, b->size};
   for (int i = 0; i < 4; i++) {
     const size_t n = strlen(name);
     snprintf(name + n, room - n, "_%s%lld", part[i] < 0 ? "m" : "",
@@ -95,7 +95,7 @@ static const char *kind(const ir_kernel *k) {
 static const char *sums(const shape *s) { return tf_micro_kernel_of(s->kernel)->sums; }
 static bool of_ints(const shape *s) { return s->kernel->c == IR_I32; }
 static const char *type_of_c(const shape *s) {
-  return tf_micro_type(s->map.name ? s->map.to : s->rounds ? s->kernel->leaves : s->kernel->c);
+  return tf_micro_type(s->map.name ? s->map.type : s->rounds ? s->kernel->leaves : s->kernel->c);
 }
 
 /* Appends what rows and their tiles have in common. */
@@ -480,8 +480,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   return ok;
 }
 
-/* Steps written out: of integers two at least, as gcc 12 otherwise keeps some of the sums in memory
- * (1.5 times as long). */
+/* Unrolled steps: of integers at least two, as gcc otherwise keeps some of the sums in memory. */
 static int unrolled(const tf_micro *u, const ir_kernel *k) {
   const int steps = tf_micro_unroll(u);
   return k->c == IR_I32 && steps < 2 ? 2 : steps;
@@ -493,9 +492,9 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
                    .lanes = lanes,
                    .unroll = unrolled(u, r->kernel),
                    .step = r->step * r->kernel->group,
-                   .a_in_memory = r->far,
+                   .a_in_memory = r->in_memory,
                    .row_length = r->joined > 1 ? r->m : 0,
-                   .a_pitch = r->apart,
+                   .a_pitch = r->row_pitch,
                    .block = r->block,
                    .prefetches = r->prefetches,
                    .rounds = r->rounds,
@@ -514,7 +513,7 @@ const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r,
   name_more(&s, name, sizeof name);
   if (s.row_length)
     snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld",
-             (long long)r->joined, (long long)r->apart);
+             (long long)r->joined, (long long)r->row_pitch);
   if (s.column.size) border_name(&s.column, name, sizeof name);
   if (s.row_length && s.row.size) border_name(&s.row, name, sizeof name);
   const char *kept = tf_micro_name(u, name, &anew);

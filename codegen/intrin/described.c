@@ -132,7 +132,7 @@ static bool holds(const description *s, const tf_micro_isa *isa, const ir_kernel
   switch (*form) {
   case TF_MICRO_VECTORS:
     return s->size[ROWS] == 1 && s->size[COLUMNS] == isa->lanes && bytes == WORD &&
-           s->size[STEPS] == k->group && k->a != IR_F32 && (!bf16 || isa->words->beside);
+           s->size[STEPS] == k->group && k->a != IR_F32 && (!bf16 || isa->words->interleave);
   case TF_MICRO_SQUARES:
     return isa->words->square && s->size[COLUMNS] == 2 && bytes == 2 * WORD &&
            s->size[STEPS] == k->group && !bf16 && !k->lifts;

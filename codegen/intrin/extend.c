@@ -34,7 +34,7 @@ static bool extend(extended *x, const tf_instr_emit *e, const tf_micro_kernel *k
   snprintf(x->text + room, more, e->defines ? "%s && defined(%s)" : "%s", isa->machine, e->defines);
   x->isa.flags = x->text;
   x->isa.machine = x->text + room;
-  x->isa.own = &x->kernel;
+  x->isa.described = &x->kernel;
   return true;
 }
 

@@ -51,8 +51,9 @@ static const tf_micro_kernel *described(const tf_micro_isa *isa, ir_type data) {
 }
 
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
-  const tf_micro_kernel *own =
-      isa->own && tf_micro_data_of(isa->own) == data ? isa->own : described(isa, data);
+  const tf_micro_kernel *own = isa->described && tf_micro_data_of(isa->described) == data
+                                   ? isa->described
+                                   : described(isa, data);
   const bool whole = data == IR_I8;
   return (ir_machine){.data = data,
                       .real = own && !whole ? &own->kernel : &plain[0].kernel,
@@ -165,10 +166,10 @@ void tf_micro_no_sign(const tf_micro_isa *isa, ir_machine *machine) {
 enum { N_FOURS = 5 };
 static const struct {
   bool exact;        /* whatever the bytes are */
-  double group_time; /* in groups of the kernels that the cost of a core was measured with */
+  double group_time; /* relative to the kernels for which the costs of a core are given */
   tf_micro_kernel row[N_FOURS];
 } fours[] = {
-    /* three instructions for two; measured from registers, Zen 3 (1.58) and Zen 5 (1.57 to 1.58) */
+    /* three instructions in place of two */
     [TF_FOURS_TWICE] = {false, 1.58, ROWS(8, TWICE)},
     [TF_FOURS_AVX_VNNI] = {true, 1, ROWS(8, AVX_VNNI)},
     [TF_FOURS_AVX512_VNNI] = {true, 1, ROWS(16, AVX512_VNNI)},
@@ -273,7 +274,7 @@ static void kernel_text(FILE *out, const tf_micro_kernel *k, const tf_micro_word
   if (rounds) fputs(w->round, out);
   if (!tiles) add_text(out, k);
   if (ints && k->form == TF_MICRO_VECTORS) beside_text(out, k, w);
-  if (rounds) fputs(tiles ? w->leave : w->beside, out);
+  if (rounds) fputs(tiles ? w->leave : w->interleave, out);
 }
 
 void tf_micro_kernel_text(FILE *out, const tf_micro_isa *isa, const ir_machine *t) {

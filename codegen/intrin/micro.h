@@ -53,7 +53,7 @@ typedef struct tf_micro_isa {
   tf_micro_fours_way fours; /* beside its kernel of bytes */
   bool picks; /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
   const tf_micro_kernel
-      *own; /* described by the caller (described.h), before those of the table; NULL: none */
+      *described; /* described by the caller (described.h), before those of the table; NULL: none */
 } tf_micro_isa;
 
 /* A key of TF_ISAS; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
@@ -111,8 +111,8 @@ void tf_micro_in_fours(const tf_micro_isa *isa, bool ranged, ir_machine *machine
 /* The kernel of fours that is exact for such operands a and b; NULL: there is none. */
 const ir_kernel *tf_micro_fours(const ir_machine *machine, const ir_operand *a,
                                 const ir_operand *b);
-/* How long a group of the kernel's k takes, in groups of the kernels that the cost of a core was
- * measured with. */
+/* The time of a group of the kernel's k, relative to the kernels for which the costs of a core are
+ * given. */
 double tf_micro_group_time(const ir_kernel *kernel);
 /* The function of the kernel's that puts rows of bytes of that type side by side. */
 const char *tf_micro_beside(const ir_kernel *kernel, ir_type from);
@@ -225,7 +225,7 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
  * NAME_store_part(.., int n) of its first n. */
 typedef struct {
   const char *name; /* at most 16 characters; NULL: none */
-  ir_type to;       /* T */
+  ir_type type;     /* T */
 } tf_micro_map;
 
 /* As tf_micro_block, of size[0] rows by size[1], of sums that leave it as the map makes them: c has
@@ -316,13 +316,13 @@ enum { TF_MICRO_PART = 2048 };
 enum { TF_MICRO_RUN = 512, TF_MICRO_RUNS = 64 };
 
 /* Rows of the output: m elements, whose elements of a are `step` apart; `joined` rows (1: a single
- * one) together, a's rows being `apart`. */
+ * one) together, a's rows being `row_pitch` elements apart. */
 typedef struct {
-  int64_t m, step, joined, apart;
-  int64_t k;     /* the most steps of k of a call */
-  bool far;      /* a is in memory, and prefetched (rows that are not joined) */
-  int64_t block; /* above 0: c is blocked: the stride of its elements; panels of their channels are
-                    adjacent */
+  int64_t m, step, joined, row_pitch;
+  int64_t k;      /* the most steps of k of a call */
+  bool in_memory; /* a is in memory, and prefetched (rows that are not joined) */
+  int64_t block;  /* above 0: c is blocked: the stride of its elements; panels of their channels are
+                     adjacent */
   bool prefetches; /* prefetches what the next panels hold: two more arguments */
   bool rounds; /* c is of the type that the kernel leaves, and the sums are stored, never added */
   tf_micro_map map; /* of sums of rows of channels: `const NAME *map` is then the last argument; i

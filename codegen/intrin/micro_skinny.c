@@ -3,11 +3,10 @@
  * the end; if b is contiguous along n, several rows of b at once are added into a row of c, which
  * stays in cache.
  *
- * A single row reads b as four streams, each a quarter of its rows: long streams are what hardware
- * follows best, and nothing needs to be prefetched (on Zen 5 0.97 to 1.0 of what reading alone
- * takes; eight rows side by side with prefetches, 0.8).  With more rows a core does not look ahead
- * as far, as most of what it holds are multiply-adds: then rows of b are side by side, and the next
- * ones are prefetched.
+ * A single row reads b as four streams, each a quarter of its rows: hardware prefetchers follow
+ * long streams best, so that software need not prefetch. With more rows a core's reorder buffer is
+ * full of multiply-adds, and holds few loads ahead: then rows of b are read side by side, and the
+ * next ones are prefetched.
  *
  * Rows whose sums do not fit in the registers at once are cut into tiles of nearly equal height.
  * Each in turn uses a few rows of b, which stay in a cache until all have used them. */
@@ -210,9 +209,9 @@ static void dots(FILE *out, const tf_micro_few *f, const dot_words *w, const cha
 /* ---- contiguous along n --------------------------------------------------------------------- */
 
 /* One vector of the rows of c, each with the sum of the steps added to it: it has fewer additions
- * one after the other than if it took in each of them.  A vector of b is loaded once: a compiler
- * that has it in memory for each row's multiply-add took 1.6 times as long where rows of b do not
- * begin with lines (3 rows by 4096 x 500). */
+ * one after the other than if it took in each of them. A vector of b is loaded once, into a
+ * register: as a memory operand of each row's multiply-add it would be loaded for each, twice where
+ * it straddles cache lines. */
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
@@ -289,10 +288,8 @@ static int held_across(const tf_micro_few *f, int registers, int lanes) {
   return (int)((vectors + panels - 1) / panels);
 }
 
-/* Tiles walk down b in place, a run of its rows at a time: hardware sees short pieces of
- * rows, which it does not follow into memory, but a cache that holds b is quick enough (measured: 8
- * rows by 1000 x 1000 in 0.53 of the time of sums of 6 rows of b in turn, 4 rows by 2048 x 1536 in
- * 0.6; of 64 MiB 1.3 times as long). */
+/* Tiles walk down b in place, a run of its rows at a time: hardware prefetchers do not follow such
+ * short pieces of rows into memory, so that b must be in a cache. */
 static bool held_sums(FILE *out, tf_micro *u, const tf_micro_few *f, const char *name) {
   const tf_micro_isa *isa = tf_micro_of(u);
   const int lanes = isa->lanes, across = held_across(f, isa->registers, lanes);

@@ -1,8 +1,8 @@
 /* Products with few rows, whose b is bfloat16 with neighbours along n, by an instruction that
  * multiplies pairs: two rows of b are interleaved in registers, 32 columns at once, and multiplied
- * by pairs of a's elements, which are rounded a part of k at a time.  Sums stay in registers for
- * all of the part.  b's rows are short, so that a part of them is one piece of memory, or nearly:
- * strips of long rows with a large stride are 1.4 to 1.6 times as slow as rows in four streams. */
+ * by pairs of a's elements, which are rounded a part of k at a time. Sums stay in registers for all
+ * of the part. b's rows are short, so that a part of them is one piece of memory, or nearly: strips
+ * of long rows with a large stride would be slower than rows in four streams. */
 #include "codegen/intrin/tile.h"
 
 enum {

@@ -61,7 +61,7 @@ void tf_tile_name(const tf_tile *t, char *name) {
 
 ir_type tf_tile_stores(const tf_tile *t) {
   const ir_kernel *k = &t->kernel->kernel;
-  return t->map.name ? t->map.to : t->rounds ? k->leaves : k->c;
+  return t->map.name ? t->map.type : t->rounds ? k->leaves : k->c;
 }
 
 bool tf_tile_in_runs(const tf_tile *t) {
@@ -195,8 +195,7 @@ static void add_to_c(FILE *out, const tf_tile *t) {
   fputs("  }\n", out);
 }
 
-/* Added last: sums that begin with it wait for it, and for copies of it in each row (int8 products
- * take up to 8 % longer on Zen 5). */
+/* Added last: sums that begin with it would wait for it, and for copies of it in each row. */
 static void add_excess(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   for (int i = 0; i < t->rows; i += tf_tile_step(t))

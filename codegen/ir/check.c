@@ -83,10 +83,11 @@ static void box(ir_checker *c, const ir_buffer *b) {
   ir_must(c, b->rank == 0 || (b->extent && b->base), "buffer %s: no box", b->name);
   if (!b->extent || !b->base) return;
   for (int r = 0; c->ok && r < b->rank; r++) {
-    const int64_t n = (b->block.by && r == b->block.rank
-                           ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by
-                           : b->extent[r]) +
-                      (r == b->rank - 1 ? b->gap : 0);
+    const int64_t n =
+        (b->block.length && r == b->block.rank
+             ? (b->extent[r] + b->block.length - 1) / b->block.length * b->block.length
+             : b->extent[r]) +
+        (r == b->rank - 1 ? b->gap : 0);
     ir_must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words),
             "buffer %s: rank %d is too large", b->name, r);
     ir_must(c, b->base[r].var < c->p->n_vars, "buffer %s: no variable %d", b->name, b->base[r].var);
@@ -107,9 +108,11 @@ static void buffer(ir_checker *c, int i) {
   ir_must(c, b->role != IR_ARGUMENT || b->space == 0,
           "buffer %s: an argument outside of the first space", b->name);
   ir_must(c, b->slots >= 1, "buffer %s: %lld slots", b->name, (long long)b->slots);
-  ir_must(c, b->block.by >= 0 && (!b->block.by || (b->block.rank >= 0 && b->block.rank < b->rank)),
+  ir_must(c,
+          b->block.length >= 0 &&
+              (!b->block.length || (b->block.rank >= 0 && b->block.rank < b->rank)),
           "buffer %s: blocks along no rank", b->name);
-  ir_must(c, b->gap >= 0 && (!b->gap || (b->rank > 1 && !b->block.by)),
+  ir_must(c, b->gap >= 0 && (!b->gap || (b->rank > 1 && !b->block.length)),
           "buffer %s: a gap behind no row", b->name);
   if (c->ok && b->tensor >= 0) {
     ir_must(c, b->rank == c->wl->tensors[b->tensor].rank, "buffer %s: rank %d, its tensor has %d",
@@ -132,9 +135,9 @@ static void reaches(ir_checker *c, const char *what, int b) {
   if (!ir_must(c, is_buffer(c, b), "%s: no buffer %d", what, b)) return;
   const ir_buffer *to = &c->p->buffers[b];
   const ir_space *in = &c->p->platform->spaces[to->space];
-  ir_must(c, in->of == IR_SERIAL || c->maps >> in->of & 1,
+  ir_must(c, in->map == IR_SERIAL || c->maps >> in->map & 1,
           "%s: '%s' is in '%s', and no %s is around", what, to->name, in->name,
-          ir_map_of(in->of)->name);
+          ir_map_of(in->map)->name);
   for (int r = 0; r < to->rank; r++)
     ir_must_be_set(c, to->name, to->base[r]);
   if (to->slots > 1) ir_must_be_set(c, to->name, to->slot);
@@ -185,7 +188,7 @@ static void stack(ir_checker *c, const ir_stmt *s) {
           "%s: rows of no box", name);
   ir_must_be_set(c, name, s->stack->first);
   for (int i = 0; c->ok && i < s->stack->n; i++) {
-    const int k = s->stack->at[i];
+    const int k = s->stack->axis[i];
     if (!ir_must(c, k >= 0 && k < ir_n_ranges(c->p, s), "%s: rows along no range", name)) return;
     ir_must(c, s->range[k].most <= s->stack->length[i], "%s: %lld rows in %lld", name,
             (long long)s->range[k].most, (long long)s->stack->length[i]);
@@ -231,7 +234,7 @@ static void nest(ir_checker *c, const ir_stmt *s) {
 static void check_keep(ir_checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int b = s->keep.buffer;
-  const ir_range *made = s->keep.made;
+  const ir_range *made = s->keep.missing;
   ir_must(c, ir_is_of(c, b, op->out) && c->p->buffers[b].role == IR_KEPT,
           "keep: its buffer keeps nothing of '%s'", op->name);
   ir_must(c, made != NULL, "keep: nothing is left");
@@ -387,7 +390,7 @@ static void correct(ir_checker *c, const ir_stmt *s) {
 
 static void divide(ir_checker *c, const ir_stmt *s) {
   ir_must_be_set(c, "divide", s->divide.last);
-  reads(c, "divide", s->divide.by);
+  reads(c, "divide", s->divide.divisor);
 }
 
 static void merge(ir_checker *c, const ir_stmt *s) {
@@ -410,7 +413,7 @@ static void merge(ir_checker *c, const ir_stmt *s) {
                        c->p->buffers[s->merge.after].slots == 1),
             "merge: corrected by as many values as parts");
   }
-  if (s->merge.by >= 0) reads(c, "merge", s->merge.by);
+  if (s->merge.divisor >= 0) reads(c, "merge", s->merge.divisor);
   c->set[s->merge.part] = false;
   if (c->ok) writes(c, "merge", to);
 }
@@ -460,8 +463,8 @@ static void hide(ir_checker *c, const ir_stmt *s) {
   if (s->kind == IR_LET || s->kind == IR_FOR)
     c->set[s->kind == IR_LET ? s->let.var : s->loop.var] = false;
   for (int r = 0; s->kind == IR_KEEP && r < c->wl->ops[s->op].n_out_dims; r++)
-    if (!ir_same(s->keep.made[r].lo, s->range[r].lo))
-      c->set[s->keep.made[r].lo.var] = c->set[s->keep.made[r].hi.var] = false;
+    if (!ir_same(s->keep.missing[r].lo, s->range[r].lo))
+      c->set[s->keep.missing[r].lo.var] = c->set[s->keep.missing[r].hi.var] = false;
 }
 
 static void body(ir_checker *c, const ir_stmt *around, const ir_body *b) {

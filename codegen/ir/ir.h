@@ -73,10 +73,10 @@ typedef struct {
 } ir_map_facts;
 const ir_map_facts *ir_map_of(ir_map map);
 
-/* A memory space.  Each step of a loop mapped to `of` has its own; IR_SERIAL: one for all. */
+/* A memory space. Each step of a loop mapped to `map` has its own; IR_SERIAL: there is one. */
 typedef struct {
   const char *name;
-  ir_map of;
+  ir_map map;
   bool filled; /* asynchronous copies (IR_COPY) may fill it */
 } ir_space;
 
@@ -85,7 +85,7 @@ typedef struct {
  * fragments, matrices).  The IR passes them on, and asks of them only what is in ir_notes. */
 typedef struct ir_notes ir_notes;
 typedef struct {
-  const void *of; /* whose it is: an address that the target has for this */
+  const void *owner; /* an address by which the target recognises its notes */
 } ir_note;
 typedef struct ir_stmt ir_stmt;
 typedef struct ir_program ir_program;
@@ -128,7 +128,7 @@ int ir_space_of(const ir_platform *p, ir_map of);
  * ranks, the last one fastest. */
 enum { IR_MOST_STACKED = 4 };
 typedef struct {
-  int n, at[IR_MOST_STACKED]; /* positions or ranks, outermost first ... */
+  int n, axis[IR_MOST_STACKED]; /* positions or ranks, outermost first ... */
   int64_t length[IR_MOST_STACKED],
       step[IR_MOST_STACKED]; /* ... rows along each; coordinates from one to the next */
   int64_t count; /* a buffer: rows that there is room for, those of the box or more; a statement: it
@@ -162,8 +162,8 @@ typedef struct {
   int64_t words;   /* size in elements of its type: the product of the extents, with blocks padded,
                       and gaps */
   struct {
-    int64_t by; /* above 0: blocked layout, so many elements along `rank` are innermost; the last
-                   block is padded */
+    int64_t length; /* above 0: blocked layout, so many elements along `rank` are innermost; the
+                   last block is padded */
     int rank;
   } block;
   int64_t gap;   /* unused elements after each row of the last rank */
@@ -239,12 +239,12 @@ struct ir_stmt {
       ir_expr expr;
     } let;
     /* Retention: of what `buffer` holds, the part inside the box range[] stays and is moved to its
-     * place; made[] becomes what is left to compute: if one rank of the box reaches beyond what is
-     * held, that part; if several do, the whole box. Afterwards the buffer holds range[]. */
+     * place; missing[] becomes what is left to compute: if one rank of the box reaches beyond what
+     * is held, that part; if several do, the whole box. Afterwards the buffer holds range[]. */
     struct {
       int buffer;
-      ir_range *made; /* [rank] variables that are set; equal to range[] where nothing is set.  Only
-                         lengths that it names are left to compute */
+      ir_range *missing; /* [rank] variables that are set; equal to range[] where nothing is set.
+                         Only lengths that it names are left to compute */
     } keep;
     /* Drops what the buffer of `tensor` retains: n_slots from `slot` on; 0: all.  `buffer` >= 0: a
      * staged buffer, whose contents are dropped if a Tile below `node` filled it last. */
@@ -323,19 +323,19 @@ struct ir_stmt {
       const int *carries;
       ir_atom resets;
     } correct;
-    struct {  /* where `last`, the upper end of the streamed range, is `at`: the op's output divided
-                 by `by` */
-      int by; /* buffer */
+    struct { /* where `last`, the upper end of the streamed range, is `end`: the op's output divided
+                by `divisor` */
+      int divisor; /* buffer */
       ir_atom last;
-      int64_t at;
+      int64_t end;
     } divide;
     /* Over range[], buffer `to` = what the op's reduction makes of all `parts` slots of `from`,
      * whose slot is variable `part`: each times exp(rate * (that slot of `before` - `after`)), and
-     * in the end divided by `by`, where these are buffers and not -1. */
+     * in the end divided by `divisor`, where these are buffers and not -1. */
     struct {
       int from, to, part;
       int64_t parts;
-      int before, after, by;
+      int before, after, divisor;
       double rate;
     } merge;
   };
@@ -383,7 +383,7 @@ void ir_free(ir_program *p);
 
 /* Whether each step of some mapped loop has its own copy of the buffer. */
 static inline bool ir_is_own(const ir_program *p, int buffer) {
-  return p->platform->spaces[p->buffers[buffer].space].of != IR_SERIAL;
+  return p->platform->spaces[p->buffers[buffer].space].map != IR_SERIAL;
 }
 
 /* Prints the program as text, a statement per line. */

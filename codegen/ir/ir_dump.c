@@ -95,8 +95,8 @@ static void dump_keep(const dump *d, const ir_stmt *s) {
   op_ranges(d, s);
   fputs(" and leave", d->out);
   for (int r = 0; r < op->n_out_dims; r++)
-    if (!ir_same(s->keep.made[r].lo, s->range[r].lo))
-      range(d, d->wl->dims[op->dims[r]].name, &s->keep.made[r]);
+    if (!ir_same(s->keep.missing[r].lo, s->range[r].lo))
+      range(d, d->wl->dims[op->dims[r]].name, &s->keep.missing[r]);
   fputc('\n', d->out);
 }
 
@@ -143,7 +143,8 @@ static void dump_merge(const dump *d, const ir_stmt *s) {
       op_ranges(d, s);
   if (s->merge.after >= 0)
     fprintf(d->out, " by %s", d->p->buffers[s->merge.after].name), rate(d, s->merge.rate);
-  if (s->merge.by >= 0) fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.by].name);
+  if (s->merge.divisor >= 0)
+    fprintf(d->out, ", divided by %s", d->p->buffers[s->merge.divisor].name);
   fputc('\n', d->out);
 }
 
@@ -196,8 +197,8 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     break;
   case IR_DIVIDE:
     fprintf(d->out, "divide %s", d->wl->ops[s->op].name), op_ranges(d, s);
-    fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
-    fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
+    fprintf(d->out, " by %s when ", d->p->buffers[s->divide.divisor].name), atom(d, s->divide.last);
+    fprintf(d->out, " is %" PRId64 "\n", s->divide.end);
     break;
   case IR_MERGE: dump_merge(d, s); break;
   }
@@ -218,7 +219,8 @@ void ir_dump(FILE *out, const ir_program *p) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
-    if (b->block.by) fprintf(out, ", rank %d in blocks of %" PRId64, b->block.rank, b->block.by);
+    if (b->block.length)
+      fprintf(out, ", rank %d in blocks of %" PRId64, b->block.rank, b->block.length);
     if (b->gap) fprintf(out, ", rows %" PRId64 " further apart", b->gap);
     if (b->role == IR_KEPT) fputs(" kept", out);
     if (b->role == IR_TILES) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);

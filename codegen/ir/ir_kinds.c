@@ -34,7 +34,7 @@ int64_t ir_stack_rows(const ir_stack *t) {
 bool ir_is_stacked(const ir_stmt *s, int k) {
   bool is = false;
   for (int i = 0; s->stack && i < s->stack->n; i++)
-    is |= s->stack->at[i] == k;
+    is |= s->stack->axis[i] == k;
   return is;
 }
 
@@ -66,7 +66,7 @@ bool ir_has(const ir_body *b, ir_kind kind) {
 
 int ir_space_of(const ir_platform *p, ir_map of) {
   int i = 0;
-  while (i < p->n_spaces && p->spaces[i].of != of)
+  while (i < p->n_spaces && p->spaces[i].map != of)
     i++;
   return i < p->n_spaces ? i : -1;
 }
@@ -88,10 +88,10 @@ bool ir_names(const ir_stmt *s, int buffer) {
   case IR_CARRY: return s->carry.from == buffer || s->carry.to == buffer;
   case IR_CORRECT:
     return s->correct.before == buffer || s->correct.after == buffer || is_carried(s, buffer);
-  case IR_DIVIDE: return s->divide.by == buffer;
+  case IR_DIVIDE: return s->divide.divisor == buffer;
   case IR_MERGE:
     return s->merge.from == buffer || s->merge.to == buffer || s->merge.before == buffer ||
-           s->merge.after == buffer || s->merge.by == buffer;
+           s->merge.after == buffer || s->merge.divisor == buffer;
   case IR_LET:
   case IR_WAIT:
   case IR_BARRIER:

@@ -44,7 +44,7 @@ static void become(machine *m, const instance *i) {
 static bool is_own(const ir_program *p, const ir_stmt *loop, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
   return b->shares < 0 && b->role != IR_ARGUMENT &&
-         p->platform->spaces[b->space].of == loop->loop.map;
+         p->platform->spaces[b->space].map == loop->loop.map;
 }
 
 static double *nothing(int64_t words) {
@@ -89,7 +89,7 @@ static void run_alone(machine *m, const ir_stmt *loop, const instance *outside) 
   for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
     instance in;
     for (int k = 0; k < m->p->platform->n_spaces; k++)
-      if (m->p->platform->spaces[k].of == loop->loop.map) ir_race_forget(m->races, k);
+      if (m->p->platform->spaces[k].map == loop->loop.map) ir_race_forget(m->races, k);
     if (enter(m, loop, outside, i, &in)) become(m, &in), run_body(m, &loop->body);
     leave(m, loop, &in);
   }

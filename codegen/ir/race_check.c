@@ -79,7 +79,7 @@ ir_races *ir_race_new(const ir_program *p) {
   bool ok = w->elements != NULL;
   for (int i = 0; ok && i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
-    const ir_map_facts *map = ir_map_of(p->platform->spaces[b->space].of);
+    const ir_map_facts *map = ir_map_of(p->platform->spaces[b->space].map);
     if (b->shares >= 0 || map->meets) continue;
     w->elements[i] = calloc((size_t)(b->words * b->slots) + 1, sizeof **w->elements);
     ok = w->elements[i] != NULL;

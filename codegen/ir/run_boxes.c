@@ -11,7 +11,7 @@ static int64_t atom(const machine *m, ir_atom a) { return ir_atom_value(m, a); }
 void ir_run_keep(machine *m, const ir_stmt *s) {
   const int buffer = s->keep.buffer;
   const ir_buffer *b = &m->p->buffers[buffer];
-  const ir_range *made = s->keep.made;
+  const ir_range *made = s->keep.missing;
   const int64_t slot = atom(m, b->slot);
   ir_need need = {.lo = {0}};
   for (int r = 0; r < b->rank; r++) {

@@ -190,7 +190,7 @@ static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bo
 static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
   double *out = result(m, &m->wl->ops[s->op], point);
   (void)fresh;
-  if (out) *out /= value_at_point(m, s->divide.by, point);
+  if (out) *out /= value_at_point(m, s->divide.divisor, point);
 }
 
 static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
@@ -206,7 +206,7 @@ static void merge_point(machine *m, const ir_stmt *s, const int64_t *point, bool
                                 value_at_point(m, s->merge.after, point)));
     sum = ir_combine(op->reduce, sum, v);
   }
-  if (s->merge.by >= 0) sum /= value_at_point(m, s->merge.by, point);
+  if (s->merge.divisor >= 0) sum /= value_at_point(m, s->merge.divisor, point);
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
   double *to = ir_element(m, s->merge.to, at, true);
@@ -228,8 +228,8 @@ static bool is_in_rows(const machine *m, const ir_stmt *s, const int64_t *point)
   const tf_op *op = &m->wl->ops[s->op];
   int64_t row = 0;
   for (int i = 0; i < s->stack->n; i++)
-    row = row * s->stack->length[i] + point[op->dims[s->stack->at[i]]] -
-          atom(m, s->range[s->stack->at[i]].lo);
+    row = row * s->stack->length[i] + point[op->dims[s->stack->axis[i]]] -
+          atom(m, s->range[s->stack->axis[i]].lo);
   row -= atom(m, s->stack->first);
   return row >= 0 && row < s->stack->count;
 }
@@ -277,7 +277,7 @@ void ir_run_points(machine *m, const ir_stmt *s) {
     if (atom(m, s->correct.resets) != 0) walk(m, s, correct_point, false);
     break;
   case IR_DIVIDE:
-    if (atom(m, s->divide.last) == s->divide.at) walk(m, s, divide_point, false);
+    if (atom(m, s->divide.last) == s->divide.end) walk(m, s, divide_point, false);
     break;
   case IR_MERGE: walk(m, s, merge_point, false); break;
   default: break;

@@ -47,15 +47,15 @@ typedef struct {
                  columns, is added to its sums */
 } ir_kernel;
 
-/* Where windows meet the borders of a rank: position w of the i-th window is element at + i * step
- * + w * apart, and there where that is in 0 .. size - 1.  size 0: all are, or are taken to be
- * (zeros stand beyond the border). */
+/* How windows meet the borders of a rank: position w of the i-th window is element start + i *
+ * stride + w * dilation, which exists if it is in 0 .. size - 1. size 0: all exist, or are stored
+ * (as zeros beyond the border). */
 typedef struct {
-  int64_t at, step, apart, size;
+  int64_t start, stride, dilation, size;
 } ir_border;
 
 static inline bool ir_is_inside(const ir_border *b, int64_t i, int64_t w) {
-  const int64_t x = b->at + i * b->step + w * b->apart;
+  const int64_t x = b->start + i * b->stride + w * b->dilation;
   return b->size == 0 || (x >= 0 && x < b->size);
 }
 
@@ -79,8 +79,8 @@ typedef struct {
   tf_choices choices; /* made for the generator */
   const bool
       *changes; /* [n_tensors] inputs that differ from call to call (tf_emit_options); NULL: none */
-  unsigned own; /* bits that the target's passes alone give a meaning */
-  bool apart;   /* sums of outputs use a separate buffer until they are complete, even where it has
-                   the same type */
+  unsigned target_bits; /* bits that the target's passes alone give a meaning */
+  bool separate_sums;   /* sums of outputs use a separate buffer until they are complete, even where
+                   it has   the same type */
 } ir_machine;
 #endif

@@ -146,8 +146,8 @@ static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64
   }
   for (int z = 0; z < w->plan->wl->n_tensors; z++)
     for (int r = 0; w->retained[z] && r < w->plan->wl->tensors[z].rank; r++)
-      if (w->retained[z]->keep.made[r].lo.var == a.var ||
-          w->retained[z]->keep.made[r].hi.var == a.var)
+      if (w->retained[z]->keep.missing[r].lo.var == a.var ||
+          w->retained[z]->keep.missing[r].hi.var == a.var)
         return moved_by(w, w->retained[z]->range[r].hi, var, times, by);
   return true; /* the variable of another loop */
 }
@@ -274,7 +274,7 @@ void lower_keep(lowering *w, int n, int o) {
   s->op = o;
   s->range = need;
   s->keep.buffer = buffer;
-  s->keep.made = made;
+  s->keep.missing = made;
   for (int r = 0; r < op->n_out_dims; r++) {
     if (moves(&need[r]) || (r == 0 && !any))
       made[r] = left_of(w, &need[r], w->p->dim_id[op->dims[r]], side_of_product(w, op, r), n);

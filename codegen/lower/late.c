@@ -102,7 +102,7 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   *s = (ir_stmt){.kind = IR_DIVIDE,
                  .op = nest->op,
                  .range = nest->range,
-                 .divide = {.by = w->p->buffer_of[z], .last = ir_number(0)}};
+                 .divide = {.divisor = w->p->buffer_of[z], .last = ir_number(0)}};
   return insert_after(w, body, at, s);
 }
 

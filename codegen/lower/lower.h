@@ -15,7 +15,7 @@ typedef struct {
 /* Bounds of a value: first <= value <= last, unknown from LOWER_UNBOUNDED on; and a number of which
  * it is a multiple, 0 if it is always 0. */
 typedef struct {
-  int64_t first, last, of;
+  int64_t first, last, multiple;
 } lower_span;
 #define LOWER_UNBOUNDED (INT64_MAX / 8)
 

@@ -22,7 +22,7 @@ static int64_t plus(int64_t a, int64_t coef, int64_t b) {
 lower_span lower_span_of(const lowering *w, ir_atom a) {
   if (a.var < 0) return (lower_span){clamp(a.off), clamp(a.off), tf_gcd(a.off, 0)};
   const lower_span v = w->span ? w->span[a.var] : anywhere;
-  return (lower_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.of, a.off)};
+  return (lower_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off), tf_gcd(v.multiple, a.off)};
 }
 
 static void know(lowering *w, int var, lower_span s) {
@@ -43,7 +43,7 @@ static lower_span sum_of(const lowering *w, const ir_expr *e) {
     all.first = plus(all.first, c, c < 0 ? v.last : v.first);
     all.last = plus(all.last, c, c < 0 ? v.first : v.last);
     int64_t of;
-    all.of = tf_gcd(all.of, __builtin_mul_overflow(c, v.of, &of) ? 1 : of);
+    all.multiple = tf_gcd(all.multiple, __builtin_mul_overflow(c, v.multiple, &of) ? 1 : of);
   }
   return all;
 }
@@ -55,7 +55,7 @@ static lower_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, in
     const lower_span v = lower_span_of(w, arg[i]);
     if (fn == IR_MAX ? v.first > all.first : v.first < all.first) all.first = v.first;
     if (fn == IR_MIN ? v.last < all.last : v.last > all.last) all.last = v.last;
-    all.of = tf_gcd(all.of, v.of);
+    all.multiple = tf_gcd(all.multiple, v.multiple);
   }
   return all;
 }

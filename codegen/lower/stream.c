@@ -102,9 +102,9 @@ static void divide(lowering *w, int o, int z) {
   const int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
   ir_stmt *s = lower_over_output(w, IR_DIVIDE, o);
   if (!s) return;
-  s->divide.by = w->p->buffer_of[w->plan->wl->ops[z].out];
+  s->divide.divisor = w->p->buffer_of[w->plan->wl->ops[z].out];
   s->divide.last = r->hi;
-  s->divide.at = extent;
+  s->divide.end = extent;
 }
 
 /* A sum is corrected where the branches of its maximum and of itself meet: it is not yet made with

@@ -3,7 +3,7 @@
 
 static bool needs_sums(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  const bool apart = ir_is_half(w->p->machine.data) || w->p->machine.apart;
+  const bool apart = ir_is_half(w->p->machine.data) || w->p->machine.separate_sums;
   const bool narrow = w->plan->wl->tensors[op->out].n_consumers == 0 || lower_is_narrow(w, op->out);
   return apart && narrow && op->reduce != TF_ASSIGN;
 }

@@ -158,11 +158,11 @@ static bool value_of_both(gains *x, const int *ops, int n, tf_net_benefit *b) {
     return true;
   }
   double cost;
-  const bool asked = !net_has_kernels(c) && x->mapped < MAPPED && !c->at[id].known;
+  const bool asked = !net_has_kernels(c) && x->mapped < MAPPED && !c->entry[id].known;
   x->mapped += asked;
   if (asked && !net_cost_of(c, id, &cost)) return false;
   b->at_least = !net_cost_known(c, id, &b->fused);
-  if (!b->at_least && c->at[id].tree) b->slices = net_slices(c->at[id].tree);
+  if (!b->at_least && c->entry[id].tree) b->slices = net_slices(c->entry[id].tree);
   if (n > most)
     snprintf(b->why, sizeof b->why, "%d ops, of --max-ops %d", n, most);
   else if (isinf(b->fused))
@@ -177,7 +177,7 @@ static bool weigh_pair(gains *x, int first, int second) {
   int *ops;
   tf_net_benefit b = {.first = first, .second = second, .words = 2 * words, .fused = INFINITY};
   b.cycles = cycles_of(x->s->arch, words);
-  b.apart = c->at[x->s->cuts.id[first]].value + c->at[x->s->cuts.id[second]].value;
+  b.apart = c->entry[x->s->cuts.id[first]].value + c->entry[x->s->cuts.id[second]].value;
   const int n = join(x, first, second, &ops);
   if (!n) return tf_out_of_memory(c->d);
   if (!forbidden(x, ops, n, &b) && !value_of_both(x, ops, n, &b)) return false;
@@ -194,7 +194,7 @@ static bool weigh_ops(gains *x, int i) {
   const double words = words_between(x, i, i);
   tf_net_benefit b = {.first = i, .second = i, .words = 2 * words};
   b.cycles = cycles_of(x->s->arch, words);
-  b.fused = c->at[x->s->cuts.id[i]].value;
+  b.fused = c->entry[x->s->cuts.id[i]].value;
   b.slices = net_slices(g->tree);
   for (int o = 0; o < g->group->workload->n_ops; o++) {
     int id = -1;

@@ -41,7 +41,7 @@ static void by_formulas(net_costs *c, net_cost *x) {
   tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
   if (r) {
     c->evals += r->evals;
-    c->late = c->late || r->stopped_by == TF_STOP_TIME;
+    c->skipped = c->skipped || r->stopped_by == TF_STOP_TIME;
     net_keep(x, &r->tree, r->value, r->figures.cycles);
   }
   tf_solve_free(r);
@@ -65,7 +65,7 @@ static bool by_search(net_costs *c, net_cost *x, const tf_tree *open, int64_t ev
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, open, &o, d);
   if (!r) return false;
   c->evals += r->evals;
-  c->late = c->late || r->stopped_by == TF_STOP_TIME;
+  c->skipped = c->skipped || r->stopped_by == TF_STOP_TIME;
   if (r->n_best) net_keep(x, &r->best[0].tree, r->best[0].value, r->best[0].figures.cycles);
   tf_search_free(r);
   return true;
@@ -96,7 +96,7 @@ static bool refine(net_costs *c, net_cost *x) {
 
 bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
-  net_cost *x = &c->at[id];
+  net_cost *x = &c->entry[id];
   if (!x->known && x->group->workload->n_ops > 1 && net_is_late(c)) {
     *cost = INFINITY; /* an equal one may be found when there is time */
     return !net_stopped(c);
@@ -115,14 +115,14 @@ bool net_cost_of(void *costs, int id, double *cost) {
 
 bool net_cost_known(void *costs, int id, double *cost) {
   const net_costs *c = costs;
-  net_cost *x = &c->at[id];
+  net_cost *x = &c->entry[id];
   if (!x->known && x->expected) net_raise_least(c, x);
   *cost = x->known ? x->value : x->least;
   return x->known;
 }
 
 bool net_improve(net_costs *c, int id, int64_t evals) {
-  net_cost *x = &c->at[id];
+  net_cost *x = &c->entry[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
   if (net_for_kernels(c)) return net_by_planner(c, id, evals);
   return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) &&
@@ -132,7 +132,7 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
 /* ---- groups of several ops compared with the kernels of their ops --------------------------- */
 
 /* The op as a group of its own, with its cost. *x: NULL: it cannot be one. */
-static bool alone(net_costs *c, int op, const net_cost **x) {
+static bool single_op(net_costs *c, int op, const net_cost **x) {
   int id = -1;
   double least, cost;
   if (!c->alone) {
@@ -146,7 +146,7 @@ static bool alone(net_costs *c, int op, const net_cost **x) {
     if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
     c->alone[op] = id;
   }
-  *x = c->alone[op] < 0 ? NULL : &c->at[c->alone[op]];
+  *x = c->alone[op] < 0 ? NULL : &c->entry[c->alone[op]];
   return true;
 }
 
@@ -186,21 +186,21 @@ static bool needed_parts(const net_costs *c, const tf_workload *group, const int
 static bool least_of_kernels(net_costs *c, int id, const int *ops, int n) {
   double all = 0, most = 0, apart = 0, kernels = 0, part[NET_MAX_GROUP];
   int n_dear = 0;
-  if (c->at[id].expected) return true;
-  if (!needed_parts(c, c->at[id].group->workload, ops, n, part)) return false;
+  if (c->entry[id].expected) return true;
+  if (!needed_parts(c, c->entry[id].group->workload, ops, n, part)) return false;
   for (int i = 0; i < n; i++)
     n_dear += is_dear(c->wl, &c->wl->ops[ops[i]]);
   for (int i = 0; i < n; i++) {
     const net_cost *one = NULL;
-    if (!alone(c, ops[i], &one)) return false;
+    if (!single_op(c, ops[i], &one)) return false;
     const bool dear = n_dear > 1 && is_dear(c->wl, &c->wl->ops[ops[i]]);
-    const double cycles = part[i] * (!one ? 0 : dear ? one->busy : one->kernel);
+    const double cycles = part[i] * (!one ? 0 : dear ? one->unit_cycles : one->kernel);
     all += cycles;
     kernels += one ? part[i] * one->kernel : 0;
     apart += one ? part[i] * one->value : 0;
     most = fmax(most, cycles);
   }
-  net_cost *x = &c->at[id];
+  net_cost *x = &c->entry[id];
   const bool whole = tf_emit_cycles_whole(c->o->target);
   x->least = fmax(x->least, whole ? KEPT * most : all + GAIN * (all - most));
   x->baseline = whole ? APART * all : fmin(apart, REACHED * x->least);
@@ -218,6 +218,6 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
   if (n == 1 || !net_has_kernels(c)) return true;
   if (!least_of_kernels(c, *id, ops, n)) return false;
   if (!tf_emit_cycles_whole(c->o->target) && !net_note_place(c, *id, ops, n)) return false;
-  *least = c->at[*id].least;
+  *least = c->entry[*id].least;
   return !net_stopped(c);
 }

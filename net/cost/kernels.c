@@ -21,7 +21,7 @@ bool net_has_kernels(const net_costs *c) {
 /* Scales the architecture's rates to the kernels' type: units do as many more multiply-adds of
  * narrower data as the target says, and memories pass as many more of narrower floats, as all
  * tensors are. Capacities stay: mappings must fit the machine as given. */
-bool net_see(net_planning *s) {
+bool net_scale_rates(net_planning *s) {
   net_costs *c = &s->costs;
   const tf_emit_options o = {.isa = c->o->isa, .dtype = c->o->dtype};
   if (!net_has_kernels(c) || tf_emit_cycles_whole(c->o->target)) return true;
@@ -84,7 +84,7 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
      * cut */
     if (!net_has_kernels(c)) x->value = INFINITY;
     net_keep(x, &p->found, value, p->result.cycles);
-    if (!p->found) x->kernel = kernel, x->busy = fmax(kernel, p->result.ops[0].cycles);
+    if (!p->found) x->kernel = kernel, x->unit_cycles = fmax(kernel, p->result.ops[0].cycles);
   }
   tf_planned_free(p);
   tf_diags_free(d);
@@ -92,9 +92,9 @@ static void plan_group(const net_costs *c, net_cost *x, int64_t evals, tf_stop *
 
 bool net_by_planner(net_costs *c, int id, int64_t evals) {
   tf_stop stopped_by;
-  plan_group(c, &c->at[id], evals, &stopped_by);
-  c->evals += c->at[id].spent;
-  c->late = c->late || stopped_by == TF_STOP_TIME;
+  plan_group(c, &c->entry[id], evals, &stopped_by);
+  c->evals += c->entry[id].spent;
+  c->skipped = c->skipped || stopped_by == TF_STOP_TIME;
   return !net_stopped(c);
 }
 
@@ -107,7 +107,7 @@ typedef struct {
 
 static void plan_one(void *ctx, int i, int worker) {
   const batch *b = ctx;
-  net_cost *x = &b->c->at[b->id[i]];
+  net_cost *x = &b->c->entry[b->id[i]];
   tf_stop stopped_by; /* not for lack of time: there is no deadline */
   (void)worker;
   if (!net_stopped(b->c)) plan_group(b->c, x, b->evals, &stopped_by);
@@ -122,7 +122,7 @@ void net_plan_ahead(void *costs, const int *id, int n) {
   net_costs *c = costs;
   int fresh[NET_MOST_AT_ONCE], n_fresh = 0;
   for (int i = 0; i < n; i++) {
-    net_cost *x = &c->at[id[i]];
+    net_cost *x = &c->entry[id[i]];
     if (!x->known && !x->planned) fresh[n_fresh++] = id[i];
     x->planned = true;
   }
@@ -149,12 +149,12 @@ bool net_improve_all(net_costs *c, const int *id, int n, int64_t evals) {
   batch b = {c, id, evals};
   tf_threads_run(net_at_once(c), n, plan_one, &b);
   for (int i = 0; i < n; i++)
-    c->evals += c->at[id[i]].spent;
+    c->evals += c->entry[id[i]].spent;
   return !net_stopped(c);
 }
 
 bool net_kernel_of(net_costs *c, int id) {
-  net_cost *x = &c->at[id];
+  net_cost *x = &c->entry[id];
   const bool late = net_is_late(c), one = x->group->workload->n_ops == 1;
   if (x->planned)
     c->evals += x->spent;

@@ -25,16 +25,16 @@ static uint64_t hash_of(const tf_group *g) {
 
 /* The number of an equal group; -1: there is none. */
 static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
-  for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
-    const tf_group *have = c->at[i].group;
-    if (c->at[i].hash == hash && have->key_size == g->key_size &&
+  for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->entry[i].next - 1) {
+    const tf_group *have = c->entry[i].group;
+    if (c->entry[i].hash == hash && have->key_size == g->key_size &&
         !memcmp(have->key, g->key, g->key_size))
       return i;
   }
   return -1;
 }
 
-static bool grow(net_costs *c) { return TF_GROW(c->at, c->n) || tf_out_of_memory(c->d); }
+static bool grow(net_costs *c) { return TF_GROW(c->entry, c->n) || tf_out_of_memory(c->d); }
 
 /* Adds the group, and takes ownership. */
 static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
@@ -45,7 +45,7 @@ static bool add_group(net_costs *c, tf_group *g, uint64_t hash) {
   }
   const bool counted = tf_bounds_of(c->arch, g->workload, &x.bounds);
   x.least = counted ? tf_bounds_value(c->o->objective, &x.bounds, c->arch) : INFINITY;
-  c->at[c->n++] = x;
+  c->entry[c->n++] = x;
   c->bucket[hash % NET_BUCKETS] = c->n;
   return true;
 }
@@ -70,7 +70,7 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
     if (!add_group(c, g, hash)) return false;
     *id = c->n - 1;
   }
-  *least = c->at[*id].least;
+  *least = c->entry[*id].least;
   return !net_stopped(c);
 }
 
@@ -87,7 +87,7 @@ void net_keep(net_cost *x, tf_tree **tree, double value, double cycles) {
 /* Whether time is over; a search is then skipped. */
 bool net_is_late(net_costs *c) {
   const bool late = c->until < INFINITY && tf_now() >= c->until;
-  c->late = c->late || late;
+  c->skipped = c->skipped || late;
   return late;
 }
 
@@ -111,11 +111,11 @@ void net_tell(const net_costs *c, double best) {
 
 void net_costs_free(net_costs *c) {
   for (int i = 0; i < c->n; i++) {
-    tf_tree_free(c->at[i].tree);
-    tf_group_free(c->at[i].group);
+    tf_tree_free(c->entry[i].tree);
+    tf_group_free(c->entry[i].group);
   }
-  free(c->at);
+  free(c->entry);
   free(c->alone);
   net_parts_free(&c->parts);
-  free(c->fresh);
+  free(c->new_kinds);
 }

@@ -49,17 +49,17 @@ bool net_note_place(net_costs *c, int id, const int *ops, int n) {
     if (at < 0 || at > 63) return true; /* such a group is not recorded */
     set |= UINT64_C(1) << at;
   }
-  for (int i = p->head[first] - 1; i >= 0; i = p->at[i].next - 1)
-    if (p->at[i].ops == set) return true;
-  if (!TF_GROW(p->at, p->n)) return tf_out_of_memory(c->d);
-  p->at[p->n] = (net_met){.ops = set, .id = id, .next = p->head[first]};
+  for (int i = p->head[first] - 1; i >= 0; i = p->met[i].next - 1)
+    if (p->met[i].ops == set) return true;
+  if (!TF_GROW(p->met, p->n)) return tf_out_of_memory(c->d);
+  p->met[p->n] = (net_met){.ops = set, .id = id, .next = p->head[first]};
   p->head[first] = ++p->n;
-  if (!c->at[id].ops) c->at[id].first = first, c->at[id].ops = set;
+  if (!c->entry[id].ops) c->entry[id].first = first, c->entry[id].ops = set;
   return true;
 }
 
 /* Whether the group's cost is that of its kernel. */
-static bool tells(const net_cost *part) {
+static bool cost_is_kernel(const net_cost *part) {
   return part->known && part->tree && isfinite(part->value) &&
          part->kernel >= BY_KERNEL * part->value && part->value <= FOUND * part->baseline;
 }
@@ -73,11 +73,11 @@ void net_raise_least(const net_costs *c, net_cost *x) {
   const net_parts *p = &c->parts;
   for (uint64_t rest = x->ops; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest);
-    for (int i = p->head[x->first + k] - 1; i >= 0; i = p->at[i].next - 1) {
-      const net_cost *part = &c->at[p->at[i].id];
-      const uint64_t ops = p->at[i].ops << k;
-      if (ops >> k != p->at[i].ops || ops & ~x->ops || ops == x->ops) continue;
-      if (tells(part))
+    for (int i = p->head[x->first + k] - 1; i >= 0; i = p->met[i].next - 1) {
+      const net_cost *part = &c->entry[p->met[i].id];
+      const uint64_t ops = p->met[i].ops << k;
+      if (ops >> k != p->met[i].ops || ops & ~x->ops || ops == x->ops) continue;
+      if (cost_is_kernel(part))
         x->least = fmax(x->least, KEPT_WORK * (part->kernel + x->alone - part->alone));
       if (is_lost(part)) x->least = fmax(x->least, LOST_KEPT * part->value);
     }
@@ -87,5 +87,5 @@ void net_raise_least(const net_costs *c, net_cost *x) {
 void net_parts_free(net_parts *p) {
   free(p->head);
   free(p->place);
-  free(p->at);
+  free(p->met);
 }

@@ -52,7 +52,7 @@ static bool add_tensor(making *m, int z, npu_tensor how) {
   new.in = how.in;
   new.out = how.out;
   new.within = how.within;
-  new.at = how.at;
+  new.offset = how.offset;
   m->tensor[z] = m->flat->n_tensors;
   m->name[z] = new.name;
   return npu_add_tensor(m->flat, new) || tf_out_of_memory(m->e->d);
@@ -91,13 +91,13 @@ static bool add_inner(making *m, int space) {
   bool ok = true;
   for (int z = 0; z < wl->n_tensors && ok; z++)
     if (m->e->memory.offset[z] >= 0 && !wl->tensors[z].view_of)
-      ok = add_tensor(m, z, (npu_tensor){.within = space + 1, .at = m->e->memory.offset[z]});
+      ok = add_tensor(m, z, (npu_tensor){.within = space + 1, .offset = m->e->memory.offset[z]});
   for (int i = 0; i < m->e->plan->n && ok; i++) {
     const tf_group *g = group_of(m, i)->group;
     int64_t at = m->e->memory.bytes;
     for (int t = 0; t < g->workload->n_tensors && ok; t++) {
       if (!stays(m, g->tensor[t])) continue;
-      ok = add_tensor(m, g->tensor[t], (npu_tensor){.within = space + 1, .at = at});
+      ok = add_tensor(m, g->tensor[t], (npu_tensor){.within = space + 1, .offset = at});
       at += bytes_of(&wl->tensors[g->tensor[t]]);
     }
   }

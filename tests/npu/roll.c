@@ -41,14 +41,14 @@ static void add_moved(tf_npu *to, const npu_instr *i, const int64_t *loop, int d
   *one = *i;
   if (i->op == NPU_SET || i->op == NPU_WAIT) one->flag.n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return;
-  move(&one->to.at, one->to.step, loop, depth);
+  move(&one->to.base, one->to.step, loop, depth);
   turn(&one->to.ring, loop, depth);
   for (int k = 0; k < npu_facts_of(i->op)->sources; k++) {
-    move(&one->from[k].at, one->from[k].step, loop, depth);
+    move(&one->from[k].base, one->from[k].step, loop, depth);
     turn(&one->from[k].ring, loop, depth);
   }
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
-    move(&one->window.at[k], one->window.step[k], loop, depth);
+    move(&one->window.origin[k], one->window.step[k], loop, depth);
 }
 
 tf_npu *roll_unrolled(const tf_npu *p) {
@@ -100,7 +100,7 @@ bool roll_is_even(const tf_npu *p) {
       const npu_instr *a = &p->instr[k], *b = &p->instr[q];
       if (!is_transfer(b) || !same_dims(a, b)) continue;
       if (a->op != b->op) return false;
-      if (a->op == NPU_LOAD && memcmp(a->window.in, b->window.in, sizeof a->window.in) != 0)
+      if (a->op == NPU_LOAD && memcmp(a->window.size, b->window.size, sizeof a->window.size) != 0)
         return false;
     }
   return true;

@@ -78,14 +78,14 @@ static tf_micro_rows_of rows_of(int i, const ir_kernel *kernel) {
   return (tf_micro_rows_of){.m = s[0],
                             .step = s[2],
                             .joined = s[3],
-                            .apart = (int64_t)50 * kernel->group,
+                            .row_pitch = (int64_t)50 * kernel->group,
                             .kernel = kernel};
 }
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
   tf_micro_rows_of of = rows_of(i, plain());
-  of.far = i % 3 == 1 && s[3] == 1;
+  of.in_memory = i % 3 == 1 && s[3] == 1;
   return tf_micro_channels(f, u, &of, s[1] * lanes);
 }
 
@@ -129,8 +129,8 @@ static const struct {
 enum { N_WINDOWS = sizeof windows / sizeof *windows };
 
 static void say_border(FILE *f, const ir_border *b) {
-  fprintf(f, ", {%lld, %lld, %lld, %lld}", (long long)b->at, (long long)b->step,
-          (long long)b->apart, (long long)b->size);
+  fprintf(f, ", {%lld, %lld, %lld, %lld}", (long long)b->start, (long long)b->stride,
+          (long long)b->dilation, (long long)b->size);
 }
 
 /* The i-th window's rows, and calls of them as of rows without one; every other prefetches, too. */

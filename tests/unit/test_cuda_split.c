@@ -146,8 +146,8 @@ static void half_corrected(ir_program *p, ir_stmt *s) { (void)p, s->merge.after 
 static void by_one_part(ir_program *p, ir_stmt *s) { (void)p, s->merge.before = s->merge.after; }
 static void another_tensor(ir_program *p, ir_stmt *s) { (void)p, s->merge.from = s->merge.before; }
 static void unmade_divisor(ir_program *p, ir_stmt *s) {
-  p->buffers[p->n_buffers] = p->buffers[s->merge.by];
-  s->merge.by = p->n_buffers++; /* nobody has put anything there */
+  p->buffers[p->n_buffers] = p->buffers[s->merge.divisor];
+  s->merge.divisor = p->n_buffers++; /* nobody has put anything there */
 }
 
 static void check_faults(void) {

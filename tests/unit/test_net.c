@@ -360,7 +360,7 @@ static void test_seen(void) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const tf_net_opts o = {.objective = TF_LATENCY, .isa = rows[i].isa, .dtype = rows[i].dtype};
     net_planning s = {.costs = {.arch = e.spec->arch, .o = &o, .d = e.d}, .a = tf_arena_new()};
-    const bool ok = s.a && net_see(&s);
+    const bool ok = s.a && net_scale_rates(&s);
     const tf_arch *was = e.spec->arch, *is = s.costs.arch;
     CHECK_ROW(&rows[i], ok && (is == was) == (rows[i].rate == 1 && rows[i].width == 1));
     for (int u = 0; ok && u < was->n_units; u++) {
@@ -399,7 +399,7 @@ static void test_needed(void) {
       int id = -1;
       double least;
       if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0))
-        baseline[i] = c->at[id].baseline, alone[i] = c->at[c->alone[0]].value;
+        baseline[i] = c->entry[id].baseline, alone[i] = c->entry[c->alone[0]].value;
       net_costs_free(c);
     }
     free(c);
@@ -429,9 +429,10 @@ static void test_dear(void) {
     int id = -1;
     double least;
     if (CHECK(net_meet(c, ops, 2, &id, &least) && id >= 0)) {
-      const net_cost *a = &c->at[c->alone[0]], *b = &c->at[c->alone[1]];
-      CHECK(a->kernel > 0 && a->busy > a->kernel && a->busy <= a->value && b->busy >= b->kernel);
-      CHECK(least >= a->busy + b->busy);
+      const net_cost *a = &c->entry[c->alone[0]], *b = &c->entry[c->alone[1]];
+      CHECK(a->kernel > 0 && a->unit_cycles > a->kernel && a->unit_cycles <= a->value &&
+            b->unit_cycles >= b->kernel);
+      CHECK(least >= a->unit_cycles + b->unit_cycles);
     }
     net_costs_free(c);
   }
@@ -455,13 +456,13 @@ static void test_pace(void) {
   const tf_workload wl = {.n_ops = 10};
   const tf_net_opts o = {.max_ops = 2};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    net_costs c = {.wl = &wl, .o = &o, .begun = 1000, .deadline = 1060, .fresh = fresh};
-    net_pace_reach(&c, rows[i].n);
+    net_costs c = {.wl = &wl, .o = &o, .begun = 1000, .deadline = 1060, .new_kinds = fresh};
+    net_time_reach(&c, rows[i].n);
     CHECK_ROW(&rows[i], fabs(c.until - rows[i].until) < 1e-9);
   }
   net_costs c = {.wl = &wl, .o = &o, .deadline = INFINITY, .until = INFINITY};
-  net_pace_reach(&c, 3);
-  net_pace_improve(&c, 2);
+  net_time_reach(&c, 3);
+  net_time_improve(&c, 2);
   CHECK(isinf(c.until));
 }
 
@@ -571,7 +572,7 @@ static void test_left(uint64_t seed) {
   static const double rooms[] = {0, 10, 100, 1000, INFINITY};
   for (size_t r = 0; p && a && r < sizeof rooms / sizeof rooms[0]; r++) {
     double all[64] = {0}, left[64] = {0}, part[64];
-    if (!CHECK(p->n <= 64 && net_left_parts(a, wl, p, rooms[r], part))) break;
+    if (!CHECK(p->n <= 64 && net_residue_shares(a, wl, p, rooms[r], part))) break;
     twin_of_parts(&u, wl, rooms[r], all, left);
     for (int i = 0; i < p->n; i++)
       CHECK(fabs(part[i] * all[i] - left[i]) < 1e-6 && part[i] >= 0 && part[i] <= 1);

@@ -40,7 +40,7 @@ static void by_element(void *ctx, const npu_instr *i, int operand, int64_t byte)
 
 static npu_operand somewhere(tf_rng *rng) {
   return (npu_operand){
-      .tensor = 0, .type = tf_rng_below(rng, 2) ? NPU_F32 : NPU_F16, .at = UNITS / 2 * NPU_UNIT};
+      .tensor = 0, .type = tf_rng_below(rng, 2) ? NPU_F32 : NPU_F16, .base = UNITS / 2 * NPU_UNIT};
 }
 
 /* A copy, a window or a vector operation over dims that stay in memory, some of them backwards; or
@@ -66,8 +66,8 @@ static npu_instr drawn(tf_rng *rng, bool rows) {
   }
   if (i.op != NPU_LOAD) return i;
   for (int e = 0; e < 2; e++) {
-    i.window.at[e] = (int64_t)tf_rng_below(rng, 5) - 2;
-    i.window.in[e] = 1 + tf_rng_below(rng, 6);
+    i.window.origin[e] = (int64_t)tf_rng_below(rng, 5) - 2;
+    i.window.size[e] = 1 + tf_rng_below(rng, 6);
   }
   for (int n = 0; n < i.n_dims; n++)
     *(tf_rng_below(rng, 2) ? &i.dim[n].high : &i.dim[n].wide) = (int64_t)tf_rng_below(rng, 5) - 2;

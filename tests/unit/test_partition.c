@@ -168,16 +168,16 @@ static double best_again(const lots *l, int max_ops, unsigned run, double *memo)
   return memo[run];
 }
 
-/* The best of the same prices, with ops made again: their number. */
-static int test_again(const lots *l, int max_ops, const net_prices *like, tf_diags *d) {
-  net_prices prices = *like;
+/* The best of the same costs, with ops made again: their number. */
+static int test_again(const lots *l, int max_ops, const net_cost_source *like, tf_diags *d) {
+  net_cost_source source = *like;
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   double memo[1 << 9] = {0}, sum = 0;
   unsigned run = 0;
   int again = 0;
-  prices.again = true;
-  CHECK(net_partition(a, l->wl, max_ops, &prices, &cuts, d) && cuts.exact);
+  source.again = true;
+  CHECK(net_partition(a, l->wl, max_ops, &source, &cuts, d) && cuts.exact);
   CHECK_NEAR(cuts.cost, best_again(l, max_ops, 0, memo), 1e-12);
   for (int i = 0; i < cuts.n; i++) {
     const unsigned set = (unsigned)cuts.id[i];
@@ -200,17 +200,17 @@ static int test_best(uint64_t seed) {
   l.forbids = draw_lot(seed, "forbids", 3) == 0;
   l.shows = draw_lot(seed, "shows", 2);
   l.at_once = (int)draw_lot(seed, "at once", 4);
-  const net_prices prices = {.meet = meet,
-                             .cost = cost,
-                             .known = l.shows ? known : NULL,
-                             .ahead = ahead,
-                             .at_once = l.at_once,
-                             .ctx = &l};
+  const net_cost_source source = {.meet = meet,
+                                  .cost = cost,
+                                  .known = l.shows ? known : NULL,
+                                  .ahead = ahead,
+                                  .at_once = l.at_once,
+                                  .ctx = &l};
   const int max_ops = 1 + (int)draw_lot(seed, "most ops", 5);
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   unsigned set[16];
-  CHECK(net_partition(a, l.wl, max_ops, &prices, &cuts, e.d));
+  CHECK(net_partition(a, l.wl, max_ops, &source, &cuts, e.d));
   CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n &&
         (l.at_once > 1 || l.told == 0));
   CHECK_NEAR(cuts.cost, best_cut(&l, max_ops, set, 0, 0), 1e-12);
@@ -228,7 +228,7 @@ static int test_best(uint64_t seed) {
   }
   CHECK(run == (1u << l.wl->n_ops) - 1);
   CHECK_NEAR(sum, cuts.cost, 1e-12);
-  const int again = test_again(&l, max_ops, &prices, e.d);
+  const int again = test_again(&l, max_ops, &source, e.d);
   tf_arena_free(a);
   case_drop(&e);
   return again;
@@ -261,7 +261,8 @@ static void test_parts(uint64_t seed) {
                         "  - C[m] = A[m] + 1\n");
   tf_group groups[] = {{.workload = within.spec->workload}, {.workload = beyond.spec->workload}};
   const int n_ops = e.spec->workload->n_ops;
-  net_costs c = {.wl = e.spec->workload, .d = e.d, .at = calloc(SETS, sizeof *c.at), .n = SETS};
+  net_costs c = {
+      .wl = e.spec->workload, .d = e.d, .entry = calloc(SETS, sizeof *c.entry), .n = SETS};
   tf_tree *some = (tf_tree *)&c; /* a group that has a mapping: it is not looked at */
   unsigned set[SETS];            /* of positions in the order */
   for (int i = 0; i < SETS; i++) {
@@ -270,10 +271,10 @@ static void test_parts(uint64_t seed) {
     set[i] = 1 + (unsigned)(lot % ((1u << n_ops) - 1));
     for (int k = 0; k < n_ops; k++)
       if (set[i] >> k & 1) ops[n++] = c.wl->topo[k];
-    c.at[i] = drawn_cost(lot, some);
-    c.at[i].group = &groups[draw_lot(lot, "beyond", 2)];
+    c.entry[i] = drawn_cost(lot, some);
+    c.entry[i].group = &groups[draw_lot(lot, "beyond", 2)];
     for (int k = 0; k < n_ops; k++)
-      c.at[i].alone += set[i] >> k & 1 ? 1 + k : 0;
+      c.entry[i].alone += set[i] >> k & 1 ? 1 + k : 0;
     CHECK(net_note_place(&c, i, ops, n));
   }
   for (int i = 0; i < SETS; i++) {
@@ -282,7 +283,7 @@ static void test_parts(uint64_t seed) {
     for (int k = 0; k < i; k++)
       first &= set[k] != set[i];
     for (int k = 0; k < SETS && first; k++) {
-      const net_cost *part = &c.at[k];
+      const net_cost *part = &c.entry[k];
       bool again = set[k] == set[i],
            tells = part->known && part->tree && part->kernel == part->value;
       for (int before = 0; before < k; before++)
@@ -296,11 +297,11 @@ static void test_parts(uint64_t seed) {
         least = fmax(least, 0.6 * part->value);
     }
     const bool known = net_cost_known(&c, i, &cost);
-    CHECK(known == c.at[i].known);
-    if (first) CHECK_NEAR(cost, known ? c.at[i].value : least, 1e-9);
+    CHECK(known == c.entry[i].known);
+    if (first) CHECK_NEAR(cost, known ? c.entry[i].value : least, 1e-9);
   }
   net_parts_free(&c.parts);
-  free(c.at);
+  free(c.entry);
   case_drop(&e);
   case_drop(&beyond);
   case_drop(&within);
@@ -337,8 +338,8 @@ static void test_side_by_side(int n, bool joined, int max_ops, int window, int g
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   int met = 0;
-  const net_prices prices = {.meet = meet_any, .cost = cost_one, .ctx = &met};
-  CHECK(net_partition(a, e.spec->workload, max_ops, &prices, &cuts, e.d));
+  const net_cost_source source = {.meet = meet_any, .cost = cost_one, .ctx = &met};
+  CHECK(net_partition(a, e.spec->workload, max_ops, &source, &cuts, e.d));
   CHECK_I64(cuts.n, groups);
   CHECK_I64(cuts.window, window);
   CHECK(met >= n && met <= 100000);

@@ -4,8 +4,7 @@
 #include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
 
-/* machine.c: the machine for kernels of the workload, whose bytes may be unsigned, or within
- * ranges. */
+/* machine.c: the machine for kernels of the workload, whose bytes may be unsigned or ranged. */
 ir_machine tf_cpu_machine(const tf_micro_isa *isa, ir_type data, const tf_workload *wl);
 /* emit.c */
 tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,

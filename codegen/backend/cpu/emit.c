@@ -31,8 +31,7 @@ static bool parts_file(FILE *out, c_package *k) {
   return true;
 }
 
-/* The rows of kernels come first: printing them determines the size of the workspace, which headers
- * state. */
+/* Kernels come first: printing them determines the size of the workspace, which headers state. */
 static const file_row rows[] = {
     {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},
     {"bench.c", c_bench_c_file},        {"Makefile", c_makefile_file},
@@ -104,8 +103,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   return c_name_files(e, name);
 }
 
-/* Prints kernel.c and parts.h for one instruction set. k->p keeps the program for the files that
- * follow. */
+/* Prints kernel.c and parts.h for one instruction set. k->p keeps the program. */
 static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree, c_package *k,
                          const tf_micro_isa *isa, ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";

@@ -27,7 +27,7 @@ const lower_pass tf_cuda_passes[] = {
  * them. */
 static bool isa_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const char *isa = o->isa ? o->isa : "";
-  machine->own = !strcmp(isa, "sm_90a") && ir_is_coded(machine->data) ? CU_MAY_GROUP : 0;
+  machine->target_bits = !strcmp(isa, "sm_90a") && ir_is_coded(machine->data) ? CU_MAY_GROUP : 0;
   if (strncmp(isa, "sm_", 3) != 0 || !strcmp(isa, "sm_80") || !strcmp(isa, "sm_90a")) return true;
   return tf_fail(d, (tf_loc){0}, TF_E_NAME,
                  "target cuda has no isa '%.40s'; known: sm_80, sm_90a, wmma", isa);

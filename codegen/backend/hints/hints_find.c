@@ -257,7 +257,7 @@ static bool is_row(const ir_program *p, const hint_product *h, int dim) {
   const ir_stack *t = h->nest->stack;
   bool any = dim == hint_row_dim(p, h);
   for (int i = 0; t && i < t->n; i++)
-    any |= dim == op_of_product(p, h)->dims[t->at[i]];
+    any |= dim == op_of_product(p, h)->dims[t->axis[i]];
   return any;
 }
 

@@ -181,7 +181,7 @@ static int tile_of(const ir_program *p, const hint_kernel *k, int dim) {
   const tf_op *op = &p->tree->workload->ops[h->nest->op];
   bool row = dim == hint_row_dim(p, h), out = false;
   for (int i = 0; t && i < t->n; i++)
-    row |= dim == op->dims[t->at[i]];
+    row |= dim == op->dims[t->axis[i]];
   for (int d = 0; d < op->n_out_dims; d++)
     out |= dim == op->dims[d];
   return row ? ROWS : dim == hint_column_dim(p, h) ? COLUMNS : out ? BATCH : PARTS;

@@ -27,7 +27,7 @@ static bool owns(const char *isa) { return !strcmp(isa, "dot") || !strcmp(isa, "
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   const char *dtype = o->dtype ? o->dtype : "f32";
-  *machine = (ir_machine){.apart = true, .own = CU_IS_LEAST};
+  *machine = (ir_machine){.separate_sums = true, .target_bits = CU_IS_LEAST};
   if (!o->isa || strcmp(o->isa, "plain") != 0) machine->whole = &dot;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (!strcmp(dtype, types[i].dtype)) {

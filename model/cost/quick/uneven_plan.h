@@ -357,8 +357,8 @@ static inline bool tf_near_borders(const tf_uneven_summing *j) {
 }
 static inline bool tf_placed(const tf_uneven_summing *j) { return j->visit || j->g->cut; }
 static inline int64_t tf_tile_of(const tf_strand *t) { return t->tight ? t->rest + 1 : t->full; }
-/* The range; its place leaves out digits that are equal now and at the previous entry, unless places
- * are whole ones.  Gives up if a read is wholly in the padding. */
+/* The range; its place leaves out digits that are equal now and at the previous entry, unless
+ * places are whole ones.  Gives up if a read is wholly in the padding. */
 tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range);
 /* The longest range that any instance has at one moment of what chain c splits, of which len is the
  * first one's: over the instances that spatial loops at their first setting represent. */

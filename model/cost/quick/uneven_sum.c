@@ -210,7 +210,7 @@ static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
 
 /* The box, and what is found of it, are visited. */
 static void visit_box(tf_uneven_summing *j, const tf_strands *d, bool finds) {
-  tf_uneven_setting s = {.digit = j->digit, .alike = j->alike, .finds = finds};
+  tf_uneven_setting s = {.digit = j->digit, .alike = j->equivalent, .finds = finds};
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
     s.box[r] = tf_uneven_range_at(j, d, false, j->w.v->range[r]);
@@ -721,7 +721,7 @@ bool tf_uneven_visit_all(struct tf_model *m, const tf_uneven_sum *w, const tf_un
   j.finds = w->q != NULL;
   j.g = &all;
   for (int g = 0; g < w->groups->n; g++) {
-    const tf_chain_group *of = &w->groups->of[g];
+    const tf_chain_group *of = &w->groups->group[g];
     const bool idle = of->idle & of->positions & j.n->turning & ~w->zero;
     all.now |= of->now;
     all.then |= of->then;
@@ -731,8 +731,8 @@ bool tf_uneven_visit_all(struct tf_model *m, const tf_uneven_sum *w, const tf_un
     for (int r = 0; r < of->n_rank; r++)
       all.rank[all.n_rank++] = of->rank[r];
   }
-  if (w->q) pair_up(&j);
-  choose_all(&j);
+  if (w->q) find_equal_digits(&j);
+  enumerate_group(&j);
   return !j.gave_up;
 }
 

@@ -1,5 +1,4 @@
-/* The time that a kernel is expected to take on a core, from its operations and the bytes that it
- * moves. */
+/* The expected time of a kernel on a core, from its operations and the bytes that it moves. */
 #ifndef CODEGEN_BACKEND_CPU_EXPECT_H
 #define CODEGEN_BACKEND_CPU_EXPECT_H
 #include "codegen/intrin/micro.h"

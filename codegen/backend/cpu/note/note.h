@@ -20,8 +20,7 @@ typedef enum { CPU_PAIRS, CPU_SKINNY, CPU_CHANNELS, CPU_SPARSE } cpu_product_kin
 
 /* A nest that is a matrix product: out[.., m, .., n] += a[.., m, k] * b[.., k, n], with loops over
  * all other dims outside. m, n, k are positions among the op's dims, a and b among its reads;
- * buffers are -1 where there is none. m is -1 where the output has a single row and no dim for
- * it. */
+ * buffers are -1 where there is none. m is -1 if the output's only row has no dim. */
 typedef struct {
   int m, n, k, a, b;
   const ir_kernel *kernel;
@@ -51,8 +50,7 @@ typedef struct {
                           `pack` each, 1: no slots of their own; NULL: all boxes share one slot */
       int transposed; /* buffer for a transposed: m innermost, then k, then its other dims; valid
                          until its box changes */
-      int copy; /* buffer for rows of a in the kernel's layout, for one setting of the outer dims at
-                   a time */
+      int copy; /* buffer for rows of a in the kernel's layout, of one setting of the outer dims */
       bool keep_copy; /* a is an argument */
       const struct ir_stmt
           *copy_in; /* the loop throughout which the copy stays valid, as its steps do not write a;
@@ -168,8 +166,7 @@ typedef struct {
   const cpu_prefetch *prefetches;
   unsigned prefetched; /* ... and which of its own operands others prefetch: bit 0 the output, bit 1
                           + i read i */
-  /* Nothing is printed for it. NEST: a map fused into the window or product before it; SAVE: the
-   * product before does it. */
+  /* Nothing is printed. NEST: a map fused into the window or product before; SAVE: likewise. */
   bool fused;
   /* TOGETHER: it computes rows of `a` for the following product, whose kernel runs it one tile
    * ahead of its multiplications. */
@@ -179,7 +176,7 @@ extern const cpu_note cpu_no_note; /* empty; its address marks the CPU's notes *
 
 /* The CPU's note of the statement, or cpu_no_note. */
 static inline const cpu_note *cpu_of(const ir_stmt *s) {
-  return s->note && s->note->of == &cpu_no_note ? (const cpu_note *)s->note : &cpu_no_note;
+  return s->note && s->note->owner == &cpu_no_note ? (const cpu_note *)s->note : &cpu_no_note;
 }
 /* A copy of the statement's note that may be written; copies of the statement keep the old one.
  * NULL: out of memory, which the arena remembers. */
@@ -192,8 +189,7 @@ static inline const cpu_pack *cpu_pack_at(const ir_program *p, int i) {
 }
 
 /* The buffer of the panels, whether packed before the body or offered to the caller; -1: none.
- * Next: whether they are packed before the body, which then does not read the argument itself; and
- * the read that is packed. */
+ * Next: whether they are packed before the body, and the argument not read; and the packed read. */
 static inline int cpu_panels_of(const cpu_product *p) {
   return p->kind == CPU_CHANNELS ? p->channels.panels
          : p->kind == CPU_SPARSE ? p->sparse.panels
@@ -272,8 +268,7 @@ static inline bool cpu_spans_box(const ir_stmt *s, int k) {
  * element a step; -1: no dim moves it; -2: several do, or by other steps. */
 int cpu_box_dim(const tf_op *op, const ir_stmt *s, int read, int r);
 /* The longest of the dims that move a rank but the last: its steps are the rows that are prefetched
- * together; -1: there are none. *boxes: settings of the other such dims, each with rows of its
- * own. */
+ * together; -1: there are none. *boxes: settings of the other such dims. */
 int cpu_box_rows(const tf_op *op, const ir_stmt *s, int read, int rank, int64_t *boxes);
 
 /* note.c, check.c, dump.c, copies.c: the functions of ir_notes. While the interpreter runs,

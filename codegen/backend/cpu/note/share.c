@@ -1,6 +1,5 @@
 /* The share of a statement's points that masks leave. It is found by computing the values on which
- * its ranges depend for the steps of the surrounding loops: for all of them, or for a sample at
- * equal distances. */
+ * its ranges depend for the steps of the surrounding loops: for all of them, or a sample. */
 #include "codegen/backend/cpu/note/share.h"
 
 #include <math.h>

@@ -3,8 +3,7 @@
 #define CODEGEN_BACKEND_CPU_NOTE_SHARE_H
 #include "codegen/ir/ir.h"
 
-/* What surrounds a statement, outermost first: loops, and values (IR_LET) that are computed before
- * it. */
+/* What surrounds a statement, outermost first: loops, and values (IR_LET) before it. */
 typedef struct {
   const ir_program *p;
   int64_t *var; /* [n_vars] room */

@@ -130,8 +130,7 @@ int cpu_map_row(const tf_workload *wl, const ir_stmt *s, int open, int lanes) {
 
 /* ---- values chosen beyond borders ----------------------------------------------------------- */
 
-/* The coefficient of the dim in expression i, if that is a sum of dims times numbers; dim -1: its
- * constant. */
+/* The coefficient of the dim in expression i, a sum of dims times numbers; dim -1: the constant. */
 static bool moves_by(const tf_op *op, int i, int dim, double *by) {
   const tf_expr *e = &op->expr[i];
   double a, b;
@@ -172,8 +171,7 @@ static bool is_number(const tf_op *op, int i, double *number) {
   return e->what == TF_X_NUMBER;
 }
 
-/* Records the border that "number <= expression" (or the reverse, `low`) tests; false: it tests
- * none. */
+/* Records the border that "number <= expression" (or the reverse, `low`) tests; false: none. */
 static bool note_border(borders *b, double number, int i, bool low) {
   const tf_tensor *z = &b->wl->tensors[b->ref->tensor];
   double at, by;

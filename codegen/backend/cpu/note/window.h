@@ -33,8 +33,8 @@ int64_t cpu_window_step(const tf_workload *wl, const ir_stmt *s, int i);
 int64_t cpu_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, cpu_at at);
 /* The first place, row by row, at which the same element is read. */
 cpu_at cpu_window_first(const tf_workload *wl, const ir_stmt *s, int i, cpu_at at);
-/* Vector loads that so many rows of a tile (at most CPU_WINDOW_ROWS) need of read i, each element
- * being loaded once. */
+/* Vector loads that so many rows of a tile (at most CPU_WINDOW_ROWS) need of read i, without
+ * reloads. */
 int cpu_window_loads(const tf_workload *wl, const ir_stmt *s, int i, int rows);
 /* Positions along rank r of read i that the window covers in one row. */
 int cpu_window_places(const tf_workload *wl, const ir_stmt *s, int i, int r);

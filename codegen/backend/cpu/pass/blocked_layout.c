@@ -84,7 +84,7 @@ void lower_block_channels(lowering *w) {
     const int64_t channels = b->extent[at.rank],
                   words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
     if (words > lower_close_words(w->plan->arch)) continue;
-    b->block.by = at.block;
+    b->block.length = at.block;
     b->block.rank = at.rank;
     b->words = words;
   }

@@ -95,8 +95,8 @@ static bool rows_of(const lowering *w, const tf_op *op, cpu_product *p) {
   return p->channels.row_step > 0;
 }
 
-/* Whether the op's dim k suits lanes better than dim `than`: it is spread over more units, or over
- * as many and is longer. */
+/* Whether the op's dim k suits lanes better than dim `than`: it has more units, or as many and is
+ * longer. */
 static bool is_wider(const lowering *w, int o, int k, int than) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t a = over_units(w, o, op->dims[k]), b = over_units(w, o, op->dims[than]);
@@ -129,8 +129,7 @@ static bool groups_favour_channels(const lowering *w, const tf_op *op, const cpu
 }
 
 /* Whether b is weights of 1 x 1 windows, and rows of a, longer than a vector, do not begin with
- * cache lines: along rows, each vector would straddle two lines, and weights would be read in short
- * pieces. */
+ * cache lines: along rows, each vector would straddle two lines, and weights be read in pieces. */
 static bool rows_straddle_lines(const lowering *w, const tf_op *op, const cpu_product *p) {
   const tf_tensor *b = &w->plan->wl->tensors[op->reads[p->b].tensor],
                   *a = &w->plan->wl->tensors[op->reads[p->a].tensor];

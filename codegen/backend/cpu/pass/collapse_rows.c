@@ -4,7 +4,7 @@
 #include "codegen/backend/cpu/pass/pass.h"
 
 static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {
-  return b->block.by == 0 && (b->role == IR_ARGUMENT || b->extent[rank] == row);
+  return b->block.length == 0 && (b->role == IR_ARGUMENT || b->extent[rank] == row);
 }
 
 /* Whether b's last two ranks are the two dims. */

@@ -47,8 +47,7 @@ static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-/* Cycles of one step of k for a panel `across` vectors wide, whose rows are divided evenly among
- * tiles. */
+/* Cycles of one step of k for a panel `across` vectors wide, with rows divided evenly. */
 static double panel_step_cycles(const tf_core *core, int registers, int64_t m, int across) {
   const double count = tiles_down(registers, m, across), low = floor((double)m / count),
                more = (double)m - low * count;
@@ -107,8 +106,7 @@ double tf_cost_channels(const tf_core *core, const tf_transposed *t, double k, i
          tf_cost_split_lines(core, t, across);
 }
 
-/* How often a statement runs on each of the concurrent cores; `kept`: how often what it reads
- * changes. */
+/* How often a statement runs on each concurrent core; `kept`: how often what it reads changes. */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
   int last = w->depth;
@@ -174,8 +172,7 @@ static double fetch_cycles(const walk *w, const cpu_product *p, const tf_tensor 
   return pieces * ((span + line) / w->core->stream + w->core->page_crossing / 2);
 }
 
-/* Words of 32 bits that packing n elements for the product writes; bytes are packed a word at a
- * time. */
+/* Words of 32 bits that packing n elements for the product writes; bytes go by words. */
 static double packed_words(const cpu_product *p, ir_type type, double n) {
   return p->kernel->c == IR_I32 ? n * words_each(type) : n;
 }
@@ -325,8 +322,8 @@ static double row_bytes(const walk *w, const ir_stmt *s) {
 }
 
 /* Cycles to begin each such row: hardware prefetching stops at page boundaries, with more pages
- * than TLB entries each row misses the TLB, and a part shorter than a cache line fetches all of the
- * line. */
+ * than TLB entries each row misses the TLB, and a part shorter than a cache line fetches all of
+ * it. */
 static double row_starts(const walk *w, const ir_stmt *s) {
   const double k = (double)s->range[cpu_of(s)->product->k].most,
                n = (double)s->range[cpu_of(s)->product->n].most, row = row_bytes(w, s),
@@ -566,8 +563,7 @@ static void step_in(walk *w, const ir_stmt *s) {
   if (w->masked && w->path.n < MAX_PATH) w->path.s[w->path.n++] = s;
 }
 
-/* The body of an IR_IF, which runs where a range is not empty: with masks in a share of the
- * steps. */
+/* The body of an IR_IF, which runs where a range is not empty: in a share of masked steps. */
 static void cost_of_guarded(walk *w, const ir_stmt *s) {
   const double all = w->run_share;
   if (w->masked) w->run_share *= cpu_share_of_guard(&w->path, s);

@@ -52,7 +52,7 @@ static bool is_packed(const lowering *w, const tf_op *op, cpu_product *p) {
 /* Whether nests consist of whole rows of blocks. */
 static bool has_blocks(const lowering *w, const ir_range *m, int rows) {
   const bool whole = m->lo.var < 0 && m->lo.off == 0;
-  return m->exact && m->most % rows == 0 && (whole || lower_span_of(w, m->lo).of % rows == 0);
+  return m->exact && m->most % rows == 0 && (whole || lower_span_of(w, m->lo).multiple % rows == 0);
 }
 
 /* Whether b has a contiguous row for each element of the sum, read in place, and the output has
@@ -87,7 +87,8 @@ static int64_t part_depth(const lowering *w, const ir_range *k, int64_t of, int6
   if (first) return parts(parts(k->most, parts(k->most, deep)), of) * of;
   while (deep > of && k->most % deep)
     deep -= of;
-  return k->exact && k->most % deep == 0 && lower_span_of(w, k->lo).of % k->most == 0 ? deep : 0;
+  return k->exact && k->most % deep == 0 && lower_span_of(w, k->lo).multiple % k->most == 0 ? deep
+                                                                                            : 0;
 }
 
 /* Chooses the tile: as wide as registers allow, with tiles of nearly equal width; and enough rows
@@ -104,8 +105,7 @@ static void choose_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) 
 }
 
 /* Chooses the tile for blocks, whose rows share loads of b: the most multiply-adds per load of
- * those that fit in the registers beside a row of b and an element of a, with rows that divide a
- * block's. */
+ * those that fit in the registers beside a row of b and an element of a; rows divide a block's. */
 static void choose_block_tile(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   const int64_t vectors = parts(nest->range[p->n].most, w->p->machine.lanes);
   double best = 0;

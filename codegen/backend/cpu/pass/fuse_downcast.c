@@ -42,8 +42,7 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all;
 }
 
-/* Whether `next` copies rows of a, in the layout that its kernel wants, that are exactly the rows
- * of s. */
+/* Whether `next` copies rows of a, in its kernel's layout, that are exactly the rows of s. */
 static bool copies_rows_of(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const cpu_product *p = cpu_of(s)->product, *q = cpu_product_of(next);
@@ -93,7 +92,7 @@ static bool tile_can_read(const lowering *w, const ir_stmt *s, const ir_stmt *ma
     return at;
   }
   const cpu_window_read kind = cpu_window_kind(wl, map, i);
-  if (b->type != IR_F32 || b->block.by || lower_padded(z)) return false;
+  if (b->type != IR_F32 || b->block.length || lower_padded(z)) return false;
   if (p->kind == CPU_CHANNELS)
     return kind == CPU_STEADY &&
            !(p->channels.joined && cpu_read_moves(wl, op, i, op->n_out_dims - 2));
@@ -118,7 +117,7 @@ static bool requantises(const lowering *w, const ir_stmt *s, const ir_stmt *next
   bool can = maps_sums(w, p->kernel) && op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims &&
              op->n_out_dims == of->n_out_dims && op->n_reads <= MOST_READS &&
              w->plan->wl->tensors[of->out].n_consumers == 1 && ir_is_byte(out->type) &&
-             !out->block.by && (out->role == IR_ARGUMENT || out->role == IR_BOX);
+             !out->block.length && (out->role == IR_ARGUMENT || out->role == IR_BOX);
   for (int k = of->n_out_dims; can && k < of->n_dims; k++)
     can = s->range[k].never_empty;
   for (int k = 0; can && k < op->n_dims; k++)

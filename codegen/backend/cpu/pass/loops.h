@@ -15,8 +15,7 @@ typedef struct lower_loops_around {
   uint64_t *moves; /* [variable] loops on which it depends, bit by depth */
 } lower_loops_around;
 
-/* The loops on which a value, or a range, depends; moves: [variable] the loops on which it
- * depends. */
+/* The loops on which a value, or a range, depends; moves: [variable] its loops. */
 uint64_t lower_depends_on(const uint64_t *moves, ir_atom a);
 uint64_t lower_range_depends_on(const uint64_t *moves, const ir_range *r);
 /* Sets moves[] of the variable that the IR_LET defines. */

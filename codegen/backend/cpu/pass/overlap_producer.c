@@ -30,8 +30,7 @@ static int producer_in(const rows *r, int z) {
 }
 
 /* Whether every read of nest k is float32 or int32, without borders, and moves with the row by one
- * element or not at all; and whether it reads outputs of the nests before it at the current
- * element. */
+ * element or not at all; and outputs of the nests before it at the current element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -98,8 +97,7 @@ static bool is_map(const rows *r, int k) {
   return can;
 }
 
-/* Whether the map is a deferred quotient, stored in place of its operand, so that it does
- * nothing. */
+/* Whether the map is a deferred quotient, stored in place of its operand: nothing to do. */
 static bool is_deferred_quotient(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
@@ -200,12 +198,10 @@ static bool has_no_overlap(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* With 32 registers half of them are free of sums. A row must have more vectors than a tile has
- * rows. */
+/* With 32 registers half of them are free of sums. Rows need more vectors than tiles have rows. */
 static bool has_free_registers(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
-/* The nests of the rows of statement s (a single map counts as one); NULL: none, or out of
- * memory. */
+/* The nests of the rows of statement s (a single map counts as one); NULL: none, or no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
   if (s->kind != IR_NEST || cpu_of(s)->product || cpu_of(s)->fused ||

@@ -49,7 +49,7 @@ static void pad_product(lowering *w, const ir_stmt *s) {
   if (!p || cpu_of(s)->rounded_for || cpu_of(s)->map) return;
   const int place = memory_of(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
-  if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
+  if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.length) return;
   const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type),
                 line = lower_line_bytes(w->plan->arch);
   if (bytes > TILE_LINES * line && bytes % same_sets(w->plan->arch, p) == 0 &&

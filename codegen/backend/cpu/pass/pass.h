@@ -28,8 +28,7 @@ const ir_kernel *lower_exact_kernel(const lowering *w, const tf_op *op, int a,
                                     const ir_kernel *kernel);
 /* Adds a scratch buffer of products, private to each thread inside a parallel loop. */
 int lower_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
-/* Makes the box that the nest reads, borders included, the slab of p, and adds its buffer as
- * p->pack. */
+/* Makes the box that the nest reads, borders included, the slab of p, and its buffer p->pack. */
 void lower_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, cpu_product *p);
 /* Elements of such a box, with its padding to whole groups. */
 int64_t lower_slab_words(const cpu_product *p, const ir_range *slab, int rank);
@@ -41,8 +40,7 @@ bool lower_has_windows(const tf_workload *wl, const tf_ref *ref);
 /* terms.c: how a sum's nest adds up its terms. */
 void lower_terms_of(const lowering *w, const ir_stmt *nest, lower_terms *t);
 
-/* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows if b is large and rarely
- * reused. */
+/* skinny_gemm.c: makes p, whose m, n, k are known, a product of few rows, if b is rarely reused. */
 bool lower_skinny(const lowering *w, const ir_stmt *nest, cpu_product *p);
 /* Whether op o, with some tens of rows, streams a large b in panels; range: [dims of the op]. Next:
  * sets the steps and strips of p. */
@@ -53,8 +51,7 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
  * left to one nest. */
 bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles);
 
-/* channels.c: makes p a product with lanes along channels if the mapping spreads these over the
- * units. */
+/* channels.c: puts p's lanes along channels, if the mapping spreads these over the units. */
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *p);
 
 /* cpu_sparse.c: makes p a product of the nonzero elements of a, if the mapping skips zeros and
@@ -67,15 +64,13 @@ bool lower_sparse(lowering *w, const ir_stmt *nest, cpu_product *p);
 void lower_skip_padding(const lowering *w, const ir_stmt *nest, cpu_product *p);
 double lower_inside_share(const tf_workload *wl, const ir_stmt *nest);
 
-/* window.c: sums over small windows, and maps of them; runs before rows are fused or computed
- * ahead. */
+/* window.c: sums over small windows, and maps of them; before rows are fused or computed ahead. */
 void lower_windows(lowering *w);
 /* fuse_downcast.c: sums that their product stores rounded; runs after rows are fused. */
 void lower_fuse_rounding(lowering *w);
 /* pack_cache.c: a slot for each panel that surrounding loops use again. */
 void lower_cache_panels(lowering *w);
-/* prefetch.c: software prefetching; runs after buffers share memory, as it must know which are
- * overwritten. */
+/* prefetch.c: software prefetching; after buffers share memory, as these are overwritten. */
 void lower_prefetch(lowering *w);
 /* collapse_rows.c: merges contiguous rows of a product; runs after prefetching is decided. */
 void lower_merge_rows(lowering *w);
@@ -83,8 +78,7 @@ void lower_merge_rows(lowering *w);
  * runs after buffers share memory. */
 void lower_block_channels(lowering *w);
 /* widen_pack.c: for products with lanes along channels: widens slabs that are filled repeatedly, so
- * that they are filled once; prefetches panels from outer memories. Runs before unused values are
- * dropped. */
+ * that they are filled once; prefetches panels from outer memories. Before unused values go. */
 void lower_widen_slabs(lowering *w);
 /* Whether so many words of panels exceed the part of the close memory in which they would stay for
  * a whole run: then products prefetch them, unless choices forbid it. */

@@ -42,9 +42,9 @@ static ir_border border_of(const lowering *w, const tf_op *op, const cpu_product
   const tf_ref *a = &op->reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const tf_index *ix = &a->index[rank];
-  return (ir_border){.at = ix->c - z->lo[rank],
-                     .step = tf_index_coef(ix, op->dims[k]),
-                     .apart = tf_index_coef(ix, op->dims[by]),
+  return (ir_border){.start = ix->c - z->lo[rank],
+                     .stride = tf_index_coef(ix, op->dims[k]),
+                     .dilation = tf_index_coef(ix, op->dims[by]),
                      .size = z->extent[rank]};
 }
 

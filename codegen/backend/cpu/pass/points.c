@@ -1,6 +1,5 @@
 /* Cost of nests that are not matrix products, by the loops that the printer writes for them:
- * windows, rows of maps, sums along rows, and scalar loops, whose additions depend on each
- * other. */
+ * windows, rows of maps, sums along rows, and scalar loops, with dependent additions. */
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -44,8 +43,7 @@ static bool moves(const points *p, int read, int k, int to) {
   return false;
 }
 
-/* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered.
- */
+/* Reads that the k-th dim moves with a stride other than 1: their vectors are gathered. */
 static int gathered_reads(const points *p, int k) {
   int n = 0;
   for (int i = 0; i < p->op->n_reads; i++) {

@@ -98,8 +98,7 @@ static bool holds(const tf_op *op, int read, int rank, int k) {
   return read < 0 ? k < op->n_out_dims : lower_reads_dim(&op->reads[read], rank, op->dims[k]);
 }
 
-/* How the operand's box moves with the innermost loop that moves it; NULL: none does, or it is
- * unknown. */
+/* How the operand's box moves with the innermost loop that moves it; NULL: none, or unknown. */
 static int64_t *shift_of(const prefetching *a, const ir_stmt *s, int read) {
   const tf_workload *wl = a->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];

@@ -1,5 +1,4 @@
-/* Recognises nests that are matrix products, and decides which of an op's loops may be left to one
- * nest. */
+/* Recognises nests that are matrix products, and decides which loops of an op one nest may have. */
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
@@ -295,10 +294,9 @@ static void panels(const finder *f, cpu_product *p) {
   }
 }
 
-/* Whether the range begins at a multiple of the step; a range inferred from readers may begin
- * anywhere. */
+/* Whether the range begins at a multiple of the step; inferred ranges may begin anywhere. */
 static bool begins_at(const lowering *w, const ir_range *r, int64_t step) {
-  return lower_span_of(w, r->lo).of % step == 0;
+  return lower_span_of(w, r->lo).multiple % step == 0;
 }
 
 /* Whether one dim of the op alone moves rank r of b: n, k, or one outside, which then has panels

@@ -141,8 +141,7 @@ static int64_t columns_in_page(const lowering *w, const ir_stmt *nest, const cpu
 }
 
 /* Sizes a streamed panel: packed here, it stays in the first cache while all tiles use it. Strips
- * are as wide as the close memory can hold sums for, if a does not fit there, or if strips cover
- * pages. */
+ * are as wide as the close memory can hold sums for, if a does not fit there, or pages. */
 void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p) {
   enum { EACH = 8 }; /* groups of k are a multiple of this */
   const int64_t close = lower_close_words(w->plan->arch), m = nest->range[p->m].most,

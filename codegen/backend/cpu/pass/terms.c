@@ -9,8 +9,7 @@ static int64_t times(int64_t a, int64_t b) {
 }
 static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
-/* Whether the op's k-th dim moves each operand along its last rank by one element, or not at
- * all. */
+/* Whether the op's k-th dim moves each operand along its last rank by one, or not at all. */
 static bool runs_along(const lowering *w, const tf_op *op, int k) {
   for (int i = 0; i < op->n_reads; i++) {
     const tf_ref *ref = &op->reads[i];

@@ -17,11 +17,11 @@ static const ir_buffer *buffer_of(const lowering *w, int z) {
 }
 
 static bool float_in_order(const ir_buffer *b) {
-  return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by;
+  return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.length;
 }
 
 static bool takes_bytes(const lowering *w, const ir_buffer *b) {
-  return ir_is_byte(b->type) && !b->block.by && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
+  return ir_is_byte(b->type) && !b->block.length && w->p->machine.lanes >= TF_MICRO_BYTES_LANES;
 }
 
 /* Bytes too, if vectors can load them. */
@@ -34,7 +34,7 @@ static bool in_order(const lowering *w, const ir_buffer *b) {
 static bool can_sum(const lowering *w, const tf_op *op) {
   const ir_buffer *out = buffer_of(w, op->out);
   if (takes_bytes(w, out)) return op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
-  if (out->block.by || (out->type != IR_F32 && out->type != IR_I32)) return false;
+  if (out->block.length || (out->type != IR_F32 && out->type != IR_I32)) return false;
   return out->type == IR_F32 ||
          ir_sums_within(w->plan->wl, op, buffer_of(w, op->reads[0].tensor)->type,
                         buffer_of(w, op->reads[1].tensor)->type, EXACT_MOST);
@@ -149,10 +149,10 @@ static bool can_map(const lowering *w, const ir_stmt *s, const cpu_window *v, co
                                1u << TF_K_ROUND;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
   const ir_buffer *out = buffer_of(w, op->out);
-  bool can =
-           op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims &&
-           op->n_out_dims == of->n_out_dims &&
-           ((out->type == IR_F32 && !out->block.by) || takes_bytes(w, out)), /* bytes are rounded */
+  bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims &&
+             op->n_out_dims == of->n_out_dims &&
+             ((out->type == IR_F32 && !out->block.length) ||
+              takes_bytes(w, out)), /* bytes are rounded */
       any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && lower_same_range(&map->range[k], &s->range[k]);

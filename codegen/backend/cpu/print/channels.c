@@ -13,8 +13,7 @@ static bool has_outer_loop(const c_printer *c, const tf_op *op, const cpu_produc
          !cpu_is_group(c->wl, op, p, k);
 }
 
-/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; nothing if there is one
- * group. */
+/* " + WORDS * (d_g * .. + d_h)": the offset of the group's panels; "" if there is one. */
 static void group_offset(c_printer *c, const tf_op *op, const cpu_product *p) {
   int64_t step = p->channels.group;
   for (int k = op->n_out_dims - 1; k >= 0; k--) {
@@ -86,8 +85,7 @@ static bool packs_words(const c_printer *c, const tf_op *op, const cpu_product *
 }
 
 /* The rank of b that n alone moves, if its rows of words can be transposed where they have no gaps:
- * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: they
- * cannot. */
+ * groups alone move the ranks before it, reduced dims, in their order, those after it. -1: no. */
 static int rank_in_order(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const int rank = c->wl->tensors[ref->tensor].rank, n = rank - 1 - (op->n_dims - op->n_out_dims);
@@ -175,7 +173,9 @@ void c_pack_panels(c_printer *c, const cpu_pack *pack) {
  * has no blocks along it. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const cpu_product *p, int dim) {
   const ir_buffer *b = c_buffer(c, op, p->a);
-  return b->block.by && op->reads[p->a].index[b->block.rank].terms[0].dim == dim ? b->block.by : 0;
+  return b->block.length && op->reads[p->a].index[b->block.rank].terms[0].dim == dim
+             ? b->block.length
+             : 0;
 }
 
 /* Prints the list of offsets of a's elements, for each setting of the reduced dims. */
@@ -277,11 +277,11 @@ static void rows_inside(c_printer *c, const tf_op *op, const cpu_product *p) {
   c_line(c, "const int64_t row = "), c_index(c, &a->index[p->channels.row_rank]);
   fprintf(c->out, " - %" PRId64 ",\n", lo);
   c_line(c, "              from = ");
-  fprintf(c->out, "least(%d, most(0, (%" PRId64 " - row) / %" PRId64 ")),\n", rows, b->apart - 1,
-          b->apart);
+  fprintf(c->out, "least(%d, most(0, (%" PRId64 " - row) / %" PRId64 ")),\n", rows, b->dilation - 1,
+          b->dilation);
   c_line(c, "              to = ");
   fprintf(c->out, "most(from, least(%d, (%" PRId64 " - row) / %" PRId64 "));\n", rows,
-          b->size + b->apart - 1, b->apart);
+          b->size + b->dilation - 1, b->dilation);
 }
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
@@ -295,11 +295,11 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
       .m = m,
       .step = p->slab ? p->channels.row_step /
                             p->slab_by[c->wl->tensors[op->reads[p->a].tensor].rank - 1]
-                      : p->channels.row_step * (a->block.by ? a->block.by : 1),
+                      : p->channels.row_step * (a->block.length ? a->block.length : 1),
       .joined = 1,
       .k = steps_of_k(op, s) < TF_MICRO_PART ? steps_of_k(op, s) : TF_MICRO_PART,
-      .far = !p->slab && a->role == IR_ARGUMENT,
-      .block = c->p->buffers[to].block.by,
+      .in_memory = !p->slab && a->role == IR_ARGUMENT,
+      .block = c->p->buffers[to].block.length,
       .prefetches = p->channels.next != CPU_NEXT_NONE,
       .rounds = cpu_of(s)->rounded_for != NULL,
       .map = map ? c_map_of_sums(c, map, as) : (tf_micro_map){NULL, IR_F32},
@@ -308,7 +308,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
       .column = p->channels.column,
       .row = p->channels.row};
   if (p->channels.joined)
-    rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
+    rows.joined = s->range[p->m - 1].most, rows.row_pitch = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
     c->failed = true;

@@ -70,10 +70,11 @@ void c_let(c_printer *c, const ir_stmt *s) {
 }
 
 int64_t c_rank_step(const ir_buffer *b, int r) {
-  int64_t step = b->block.by && r != b->block.rank ? b->block.by : 1;
+  int64_t step = b->block.length && r != b->block.rank ? b->block.length : 1;
   for (int k = r + 1; k < b->rank; k++)
-    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by
-                                              : b->extent[k] + (k == b->rank - 1 ? b->gap : 0);
+    step *= b->block.length && k == b->block.rank
+                ? (b->extent[k] + b->block.length - 1) / b->block.length
+                : b->extent[k] + (k == b->rank - 1 ? b->gap : 0);
   return step;
 }
 
@@ -92,7 +93,7 @@ static void close_rank(c_printer *c, const ir_buffer *b, int r) {
     fputc(')', c->out);
   }
   fputc(')', c->out);
-  if (r < b->rank - 1 || b->block.by) fputs(" * ", c->out), c_stride(c, b, r);
+  if (r < b->rank - 1 || b->block.length) fputs(" * ", c->out), c_stride(c, b, r);
 }
 
 static void index_text(c_printer *c, const tf_index *ix) {
@@ -365,8 +366,7 @@ static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *n
   fputc(')', c->out);
 }
 
-/* Whether the expression is an integer made of dims, which int32 holds exactly where float32 may
- * not. */
+/* Whether the expression is an integer made of dims, which int32 holds exactly. */
 static bool is_whole_form(const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_NUMBER)

@@ -108,13 +108,13 @@ void c_keep(c_printer *c, const ir_stmt *s) {
   fputs("}, (const int64_t[]){", c->out), box(c, s->range, b->rank);
   fputs("},\n", c->out);
   c_indent(c);
-  fputs("          (const int64_t[]){", c->out), lengths(c, s->keep.made, b->rank);
+  fputs("          (const int64_t[]){", c->out), lengths(c, s->keep.missing, b->rank);
   fputs("}, ", c->out), held(c, b, b->slot);
   fprintf(c->out, ", %s_made);\n", b->id);
   for (int r = 0; r < b->rank; r++) {
-    if (ir_same(s->keep.made[r].lo, s->range[r].lo)) continue;
-    const char *lo = c->p->var_name[s->keep.made[r].lo.var],
-               *hi = c->p->var_name[s->keep.made[r].hi.var];
+    if (ir_same(s->keep.missing[r].lo, s->range[r].lo)) continue;
+    const char *lo = c->p->var_name[s->keep.missing[r].lo.var],
+               *hi = c->p->var_name[s->keep.missing[r].hi.var];
     c_indent(c);
     fprintf(c->out, "const int64_t %s = %s_made[%d], %s = %s_made[%d];\n", lo, b->id, 2 * r, hi,
             b->id, 2 * r + 1);

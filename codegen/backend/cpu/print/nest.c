@@ -140,14 +140,14 @@ static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
 
 /* Whether DIVIDE multiplies by the inverse of its divisor: see c_has_power. */
 static bool inverts(const c_printer *c, const ir_stmt *s) {
-  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->divide.by].tensor);
+  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->divide.divisor].tensor);
 }
 
 /* The factor of CORRECT, or the divisor of DIVIDE. */
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_DIVIDE) {
     if (inverts(c, s)) fputs("1.0f / ", c->out);
-    c_element_of(c, s->divide.by);
+    c_element_of(c, s->divide.divisor);
     return;
   }
   c_correction(c, "fast_exp_low", s->correct.rate, s->correct.before, s->correct.after);
@@ -190,7 +190,7 @@ bool c_open_when(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT)
     fputs(" != 0) { /* the maximum may have risen */\n", c->out);
   else
-    fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->divide.at);
+    fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->divide.end);
   c->depth++;
   return true;
 }
@@ -238,7 +238,7 @@ void c_over(c_printer *c, const ir_stmt *s) {
   const int last = op->n_out_dims - 1;
   if (s->kind == IR_SAVE && save_rows(c, s)) return;
   const bool by = s->kind != IR_SAVE && last > 0 &&
-                  steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
+                  steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.divisor);
   int opened = c_open_when(c, s);
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
     if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);

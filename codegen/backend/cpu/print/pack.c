@@ -106,7 +106,7 @@ static bool can_interleave_rows(const c_printer *c, const tf_op *op, const cpu_p
   const bool type = p->kernel->c == IR_I32 ? ir_is_byte(b->type) : b->type == IR_BF16;
   if (tf_micro_kernel_of(p->kernel)->form != TF_MICRO_VECTORS || !type || p->stride != 1)
     return false;
-  bool plain = b->block.by == 0;
+  bool plain = b->block.length == 0;
   for (int r = 0; r < b->rank; r++)
     plain &= c->wl->tensors[ref->tensor].pad[r] == 0;
   return plain;
@@ -294,7 +294,7 @@ bool c_keeps_copy(const cpu_product *p) { return p->pairs.keep_copy || p->pairs.
 /* Whether rows of a are bytes that are the kernel's words without conversion. */
 static bool are_bytes(const c_printer *c, const tf_op *op, const cpu_product *p) {
   const ir_buffer *b = c_buffer(c, op, p->a);
-  bool plain = ir_is_byte(b->type) && p->kernel->c == IR_I32 && b->block.by == 0;
+  bool plain = ir_is_byte(b->type) && p->kernel->c == IR_I32 && b->block.length == 0;
   for (int r = 0; r < b->rank; r++)
     plain &= c->wl->tensors[op->reads[p->a].tensor].pad[r] == 0;
   return plain;

@@ -1,5 +1,4 @@
-/* Prints products of few rows (codegen/intrin/micro_skinny.c), for each length that the rows can
- * have. */
+/* Prints products of few rows (codegen/intrin/micro_skinny.c), for each length of rows. */
 #include <inttypes.h>
 
 #include "codegen/backend/cpu/print/print.h"

@@ -326,7 +326,7 @@ void c_sparse(c_printer *c, const ir_stmt *s) {
 /* ---- arguments with too many nonzero elements ------------------------------------------------ */
 
 static const cpu_product *product_at(const ir_program *p, int i) {
-  const bool ours = p->notes[i]->of == &cpu_no_note; /* another target has packs of its own */
+  const bool ours = p->notes[i]->owner == &cpu_no_note; /* another target has packs of its own */
   return ours && cpu_pack_at(p, i)->product->kind == CPU_SPARSE ? cpu_pack_at(p, i)->product : NULL;
 }
 

@@ -130,8 +130,7 @@ bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
          (op->kinds & exponentials || out == IR_BF16 || ir_is_byte(out));
 }
 
-/* Whether s reads the results of the ops before it at the current element only, and none of their
- * sums. */
+/* Whether s reads the results of the ops before it at the current element only, no sums. */
 static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op,
                          int open) {
   for (int i = 0; i < n; i++)

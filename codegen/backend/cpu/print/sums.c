@@ -31,7 +31,7 @@ bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
   for (int i = 0; can && i < op->n_reads; i++) {
     const ir_buffer *b = c_buffer(c, op, i);
     const tf_tensor *z = &c->wl->tensors[op->reads[i].tensor];
-    can = (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by;
+    can = (b->type == IR_F32 || b->type == IR_BF16) && !b->block.length;
     for (int r = 0; r < z->rank; r++)
       can &= z->pad[r] == 0;
     any |= c_moves_with(c, &op->reads[i], dim);

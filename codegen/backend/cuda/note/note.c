@@ -15,7 +15,7 @@ void cu_set_layout(const ir_program *p, ir_buffer *b, cu_layout layout) {
   cu_layout *l = TF_NEW(p->arena, cu_layout);
   if (!l) return;
   *l = layout;
-  l->note.of = &cu_no_layout;
+  l->note.owner = &cu_no_layout;
   b->note = &l->note;
 }
 

@@ -41,7 +41,7 @@ extern const cu_note cu_no_note; /* empty; its address marks CUDA's notes */
 
 /* CUDA's note of the statement, or cu_no_note. */
 static inline const cu_note *cu_of(const ir_stmt *s) {
-  return s->note && s->note->of == &cu_no_note ? (const cu_note *)s->note : &cu_no_note;
+  return s->note && s->note->owner == &cu_no_note ? (const cu_note *)s->note : &cu_no_note;
 }
 /* A copy of the statement's note that may be written; copies of the statement keep the old one.
  * NULL: out of memory, which the arena remembers. */
@@ -60,7 +60,7 @@ typedef struct {
 extern const cu_layout cu_no_layout; /* of no matrix; its address marks CUDA's layouts */
 
 static inline bool cu_is_matrix(const ir_buffer *b) {
-  return b->note && b->note->of == &cu_no_layout;
+  return b->note && b->note->owner == &cu_no_layout;
 }
 static inline const cu_layout *cu_layout_of(const ir_buffer *b) {
   return cu_is_matrix(b) ? (const cu_layout *)b->note : &cu_no_layout;

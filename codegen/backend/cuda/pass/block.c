@@ -109,7 +109,7 @@ void cu_shared_tiles(const ir_program *p, const ir_stmt *part, int64_t wave, int
 static bool is_along(const ir_stack *t, int rank) {
   bool is = false;
   for (int i = 0; t && i < t->n; i++)
-    is |= t->at[i] == rank;
+    is |= t->axis[i] == rank;
   return is;
 }
 
@@ -126,7 +126,8 @@ int64_t cu_copied(const ir_program *p, const ir_stmt *s) {
 static int64_t coordinates_of(const ir_stack *t, int rank) {
   int64_t reach = 0;
   for (int i = 0; t && i < t->n; i++)
-    if (t->at[i] == rank) reach += (t->length[i] - 1) * (t->step[i] < 0 ? -t->step[i] : t->step[i]);
+    if (t->axis[i] == rank)
+      reach += (t->length[i] - 1) * (t->step[i] < 0 ? -t->step[i] : t->step[i]);
   return reach;
 }
 
@@ -148,8 +149,8 @@ double cu_delivered(const ir_program *p, const ir_stmt *s) {
   const double bytes = ir_bytes(from->type) * cu_distinct(p, s);
   const ir_stack *rows = cu_stack(to);
   const bool apart = rows && !cu_across(to) && cu_column_rank(to) < to->rank - 1;
-  if (!apart || rows->at[rows->n - 1] == to->rank - 1) return bytes;
-  return bytes * fmin((double)cu_dense_step(p, from, rows->at[rows->n - 1]),
+  if (!apart || rows->axis[rows->n - 1] == to->rank - 1) return bytes;
+  return bytes * fmin((double)cu_dense_step(p, from, rows->axis[rows->n - 1]),
                       SECTOR_BYTES / ir_bytes(from->type));
 }
 
@@ -183,7 +184,7 @@ static double share_read(const spans *t, const ir_stmt *s) {
   double share = 1;
   for (int i = 0; i < stack->n; i++)
     share *=
-        fmin(1, (double)(tile_distance(t, &s->range[stack->at[i]]) + 1) / (double)stack->step[i]);
+        fmin(1, (double)(tile_distance(t, &s->range[stack->axis[i]]) + 1) / (double)stack->step[i]);
   return share;
 }
 

@@ -94,9 +94,9 @@ int64_t cu_row_alignment(const ir_program *p, const ir_stmt *s) {
   const ir_range *r = &s->range[last];
   int64_t row = from->role == IR_ARGUMENT ? z->extent[last] : from->extent[last] + from->gap;
   if (cu_has_contiguous_rows(p, s)) { /* rows, and where steps begin in them */
-    row = cu_dense_step(p, from, cu_stack(to)->at[0]);
+    row = cu_dense_step(p, from, cu_stack(to)->axis[0]);
     for (int k = 0; k < cu_across(to)->n; k++)
-      if (s->range[cu_across(to)->at[k]].lo.var >= 0) row |= ir_stack_rows(cu_across(to));
+      if (s->range[cu_across(to)->axis[k]].lo.var >= 0) row |= ir_stack_rows(cu_across(to));
     row *= ir_bytes(from->type);
     return row % 16 ? row & -row : 16;
   }
@@ -129,17 +129,19 @@ ir_stack cu_places(const ir_program *p, const ir_stmt *s) {
   const ir_stack *sum = cu_across(to), *rows = cu_stack(to);
   ir_stack t = {.n = 0, .first = ir_number(0)};
   for (int i = 0; i < sum->n; i++) {
-    bool may = p->tree->workload->tensors[to->tensor].pad[sum->at[i]] != 0;
+    bool may = p->tree->workload->tensors[to->tensor].pad[sum->axis[i]] != 0;
     for (int k = 0; k < rows->n; k++)
-      may |= rows->at[k] == sum->at[i];
-    if (may) t.at[t.n] = sum->at[i], t.length[t.n] = sum->length[i], t.step[t.n++] = sum->step[i];
+      may |= rows->axis[k] == sum->axis[i];
+    if (may)
+      t.axis[t.n] = sum->axis[i], t.length[t.n] = sum->length[i], t.step[t.n++] = sum->step[i];
   }
   return t;
 }
 
 bool cu_is_gathered(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
-  if (!cu_stack(to) || to->type != from->type || from->block.by || !is_short(p, from)) return false;
+  if (!cu_stack(to) || to->type != from->type || from->block.length || !is_short(p, from))
+    return false;
   const cu_tile t = cu_tile_of(to);
   if (cu_across(to)) {
     enum { BITS = 64 };
@@ -157,13 +159,13 @@ bool cu_has_contiguous_rows(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->copy.to], *from = &p->buffers[s->copy.from];
   const ir_stack *sum = cu_across(to);
   if (!sum || cu_stack(to)->n != 1 || cu_stack(to)->step[0] != 1 || from->type != to->type ||
-      from->block.by || !is_short(p, from))
+      from->block.length || !is_short(p, from))
     return false;
   int64_t inner = 1;
   bool together = ir_bytes(to->type) == 2;
   for (int i = sum->n - 1; i >= 0 && together; inner *= sum->length[i--])
-    together = sum->step[i] * cu_dense_step(p, from, sum->at[i]) == inner &&
-               sum->at[i] != cu_stack(to)->at[0];
+    together = sum->step[i] * cu_dense_step(p, from, sum->axis[i]) == inner &&
+               sum->axis[i] != cu_stack(to)->axis[0];
   /* a window as wide as its image crosses its borders */
   const tf_tensor *z = from->role == IR_ARGUMENT ? &p->tree->workload->tensors[from->tensor] : NULL;
   for (int r = 0; z && r < z->rank; r++)
@@ -469,7 +471,7 @@ static int64_t pieces_per_thread(const ir_buffer *to) {
 }
 
 /* A copy element by element: the coordinates of an element, and a piece's elements in flight;
- * copies of whole pieces overlap with products (of_tiles). */
+ * copies of whole pieces overlap with products (tile_registers). */
 static double copy_registers(const lane *t, const ir_stmt *s) {
   const ir_buffer *to = &t->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return ARRAY + PLACE * to->rank + APART;

@@ -16,7 +16,7 @@ enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64,
 /* Rows and columns of a block, keys of a step; box: rows are points of several dims together;
  * whole: blocks have exactly these rows and columns, and the last ones the remainder. If evaluating
  * a mapping takes long, only the first few sizes are tried. Rows of three warpgroups (192) suit
- * some groups only (may_have). */
+ * some groups only (size_suits). */
 typedef struct {
   int64_t rows, columns, keys;
   bool box, whole;

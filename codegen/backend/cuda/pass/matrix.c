@@ -347,7 +347,7 @@ ir_stack *cu_stack_of(const cu_region *g, const int *at, int64_t count, ir_atom 
   if (!t) return NULL;
   *t = (ir_stack){.n = g->n_stack, .count = count, .first = first};
   for (int i = 0; i < g->n_stack; i++)
-    t->at[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
+    t->axis[i] = at[i], t->length[i] = g->stack[i].most, t->step[i] = 1;
   return t;
 }
 
@@ -387,7 +387,7 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
   if (s->kind == IR_CORRECT)
     n = add_access(a, n, s->correct.before, NULL, false),
     n = add_access(a, n, s->correct.after, NULL, false);
-  if (s->kind == IR_DIVIDE) n = add_access(a, n, s->divide.by, NULL, false);
+  if (s->kind == IR_DIVIDE) n = add_access(a, n, s->divide.divisor, NULL, false);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     n = add_access(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor],
                    &op->reads[i], false);

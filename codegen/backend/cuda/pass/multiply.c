@@ -75,7 +75,7 @@ bool cu_has_short_sums(const ir_program *p) { return p->machine.data == IR_F8; }
 bool cu_is_wmma(const ir_program *p) { return cu_mma_of(p) && cu_mma_of(p)->wmma; }
 
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine) {
-  *machine = (ir_machine){.data = IR_F32, .apart = true};
+  *machine = (ir_machine){.data = IR_F32, .separate_sums = true};
   if (!wmma && (!dtype || !strcmp(dtype, "f32"))) return true;
   for (int i = 0; i < N_ROWS; i++)
     if (dtype && !strcmp(dtype, rows[i].dtype) && rows[i].wmma == wmma) {

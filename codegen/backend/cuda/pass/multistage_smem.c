@@ -21,7 +21,7 @@ static bool has_steps(const cu_region *g, int buffer) {
   const tf_tensor *z = &g->p->tree->workload->tensors[b->tensor];
   const int64_t last =
       b->role == IR_ARGUMENT ? z->extent[z->rank - 1] : b->extent[b->rank - 1] + b->gap;
-  return z->rank <= CU_BOX_RANKS && b->block.by == 0 &&
+  return z->rank <= CU_BOX_RANKS && b->block.length == 0 &&
          last * ir_bytes(b->type) % CU_BOX_BYTES == 0;
 }
 
@@ -66,8 +66,8 @@ static bool ends_in_steps(const ir_body *lets, const ir_range *r, int64_t extent
  * coordinates). */
 static bool is_aligned_start(const cu_region *g, const ir_buffer *b, ir_atom lo) {
   const int bytes = ir_bytes(b->type);
-  return lower_span_of(g->w, lo).of * bytes % CU_BOX_BYTES == 0 &&
-         lower_span_of(g->w, b->base[b->rank - 1]).of * bytes % CU_BOX_BYTES == 0;
+  return lower_span_of(g->w, lo).multiple * bytes % CU_BOX_BYTES == 0 &&
+         lower_span_of(g->w, b->base[b->rank - 1]).multiple * bytes % CU_BOX_BYTES == 0;
 }
 
 bool cu_half_of_stack(const ir_stack *all, ir_stack *half) {
@@ -84,7 +84,7 @@ static bool is_box_of_rows(const cu_region *g, const ir_body *lets, const ir_stm
   ir_stack half;
   bool ok = g->warps < CU_WARPS || cu_half_of_stack(t, &half);
   for (int i = 0; i < t->n && ok; i++)
-    ok = ends_in_steps(lets, &g->stack[i], to->extent[t->at[i]], g->stack[i].most);
+    ok = ends_in_steps(lets, &g->stack[i], to->extent[t->axis[i]], g->stack[i].most);
   return ok;
 }
 

@@ -70,8 +70,10 @@ const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
 /* Bits of ir_machine.own: warpgroups multiply, from tiles that boxes of tensors fill (sm_90a); only
  * features that OpenCL guarantees are used. */
 enum { CU_MAY_GROUP = 1, CU_IS_LEAST = 2 };
-static inline bool cu_may_group(const ir_program *p) { return p->machine.own & CU_MAY_GROUP; }
-static inline bool cu_is_least(const ir_program *p) { return p->machine.own & CU_IS_LEAST; }
+static inline bool cu_may_group(const ir_program *p) {
+  return p->machine.target_bits & CU_MAY_GROUP;
+}
+static inline bool cu_is_least(const ir_program *p) { return p->machine.target_bits & CU_IS_LEAST; }
 /* The machine for data of that name (NULL: f32), wmma: with C++'s fragments; false: there is
  * none. */
 bool cu_machine(const char *dtype, bool wmma, ir_machine *machine);

@@ -92,7 +92,7 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
 
 static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
   const int64_t by = stride_of(loop, s->divide.last.var);
-  return by > 0 && by * (loop->loop.trip - 1) + s->divide.last.off == s->divide.at;
+  return by > 0 && by * (loop->loop.trip - 1) + s->divide.last.off == s->divide.end;
 }
 
 /* Whether all that a statement knows of other steps is which is the first and which the last. */
@@ -151,7 +151,7 @@ static void test_ends(lowering *w, const ir_stmt *loop, ir_body *b, ir_atom sinc
       if (fresh) *fresh = since, s->nest.resets = fresh;
     }
     if (s->kind == IR_CORRECT) s->correct.resets = since;
-    if (s->kind == IR_DIVIDE && s->divide.last.var >= 0) s->divide.last = left, s->divide.at = 1;
+    if (s->kind == IR_DIVIDE && s->divide.last.var >= 0) s->divide.last = left, s->divide.end = 1;
     test_ends(w, loop, &s->body, since, left);
   }
 }

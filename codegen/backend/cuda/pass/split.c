@@ -172,7 +172,7 @@ static bool may_correct(split *t, const ir_stmt *s) {
 }
 
 static bool may_divide(split *t, const ir_stmt *s) {
-  const int at = find(t, s->op), by = find_buffer(t, s->divide.by);
+  const int at = find(t, s->op), by = find_buffer(t, s->divide.divisor);
   if (at < 0 || by < 0 || t->results[at].divisor >= 0) return false;
   t->results[at].divisor = by;
   return true;
@@ -247,9 +247,9 @@ static void replace_divide(split *t) {
   merged *m = &t->results[0];
   const ir_stmt *s = next_kernel(t);
   if (!s || s->kind != IR_DIVIDE || s->op != m->op || m->result >= 0 || s->divide.last.var >= 0 ||
-      s->divide.last.off != s->divide.at || !is_whole(&t->w->p->buffers[s->divide.by]))
+      s->divide.last.off != s->divide.end || !is_whole(&t->w->p->buffers[s->divide.divisor]))
     return;
-  m->whole = s->divide.by;
+  m->whole = s->divide.divisor;
   t->replaced++;
 }
 
@@ -481,7 +481,7 @@ static ir_stmt merge(const split *t, const merged *m, int part, const ir_range *
   s.merge.part = part, s.merge.parts = t->loop->loop.trip;
   s.merge.before = m->corrected ? t->results[t->maximum].parts : -1;
   s.merge.after = m->corrected ? t->results[t->maximum].result : -1;
-  s.merge.by = m->divisor >= 0 ? t->results[m->divisor].result : m->whole;
+  s.merge.divisor = m->divisor >= 0 ? t->results[m->divisor].result : m->whole;
   s.merge.rate = m->rate;
   return s;
 }

@@ -123,7 +123,7 @@ static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
 /* Extends the box by the stack's rows (or columns). */
 static void extend_by_stack(const ir_buffer *b, const ir_stack *t) {
   for (int j = 0; t && j < t->n; j++)
-    b->extent[t->at[j]] += (t->length[j] - 1) * (t->step[j] < 0 ? -t->step[j] : t->step[j]);
+    b->extent[t->axis[j]] += (t->length[j] - 1) * (t->step[j] < 0 ? -t->step[j] : t->step[j]);
 }
 
 static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {
@@ -588,7 +588,7 @@ static void set_fragments(const spmd *p) {
     cu_layout layout = *cu_layout_of(b);
     const int rows = layout.rows, columns = layout.columns;
     if (layout.stack)
-      layout.stack = cu_stack_of(p->g, layout.stack->at, p->g->rows, ir_number(0));
+      layout.stack = cu_stack_of(p->g, layout.stack->axis, p->g->rows, ir_number(0));
     else
       b->base[rows] = p->m.lo, b->extent[rows] = p->g->rows;
     cu_set_layout(p->w->p, b, layout);

@@ -152,7 +152,7 @@ static ir_stack *stack_over(const cu_region *g, const tf_op *op, const tf_ref *r
   bool ok = stack != NULL;
   if (ok) *stack = (ir_stack){.n = n, .first = ir_number(0)};
   for (int i = 0; i < n && ok; i++) {
-    ok = term_of(g, ref, dim[i], &stack->at[i], &stack->step[i]) &&
+    ok = term_of(g, ref, dim[i], &stack->axis[i], &stack->step[i]) &&
          (stack->step[i] > 0 || lower_find_dim(op, dim[i]) >= op->n_out_dims);
     stack->length[i] = range[i].most;
   }
@@ -179,7 +179,7 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
   rows->count = i ? length_of(g, t, op->dims[t->roles.n]) : g->rows * g->warps_m;
   sum->count = cu_padded_sum(g->p, ir_stack_rows(sum));
   side->stack = rows, side->across = sum;
-  side->rows = rows->at[rows->n - 1], side->columns = sum->at[sum->n - 1];
+  side->rows = rows->axis[rows->n - 1], side->columns = sum->axis[sum->n - 1];
   return true;
 }
 
@@ -202,7 +202,7 @@ static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side)
   ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
   if (!stack) return false;
   *stack = (ir_stack){.n = 1,
-                      .at = {side->rows},
+                      .axis = {side->rows},
                       .length = {t->s->range[t->roles.n].most},
                       .step = {1},
                       .count = length_of(g, t, n),

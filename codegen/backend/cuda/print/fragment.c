@@ -114,7 +114,7 @@ static bool has_rows_behind(const c_printer *c, const ir_stack *t) {
 static bool has_ragged_dims(const shape *t, bool empty) {
   bool any = false;
   for (int i = 0; i < t->s->stack->n; i++) {
-    const ir_range *r = &t->s->range[t->s->stack->at[i]];
+    const ir_range *r = &t->s->range[t->s->stack->axis[i]];
     any |= empty ? !r->never_empty : !r->exact;
   }
   return any;
@@ -135,8 +135,8 @@ static void set_stacked(c_printer *c, const shape *t) {
     int n = snprintf(more, sizeof more, " + row");
     if (inner > 1) n += snprintf(more + n, sizeof more - (size_t)n, " / %" PRId64, inner);
     if (i) snprintf(more + n, sizeof more - (size_t)n, " %% %" PRId64, stack->length[i]);
-    const ir_range *r = &t->s->range[stack->at[i]];
-    set_dim(c, t, stack->at[i], more, t->nearest && !r->exact ? r : NULL);
+    const ir_range *r = &t->s->range[stack->axis[i]];
+    set_dim(c, t, stack->axis[i], more, t->nearest && !r->exact ? r : NULL);
   }
 }
 
@@ -187,8 +187,8 @@ static void row_is_beyond_end(c_printer *c, const shape *t) {
   if (has_rows_behind(c, stack))
     fprintf(c->out, "row >= %" PRId64, ir_stack_rows(stack)), join = " || ";
   for (int i = 0; i < stack->n; i++)
-    if (!t->s->range[stack->at[i]].exact)
-      fputs(join, c->out), is_beyond_end(c, t, stack->at[i]), join = " || ";
+    if (!t->s->range[stack->axis[i]].exact)
+      fputs(join, c->out), is_beyond_end(c, t, stack->axis[i]), join = " || ";
 }
 
 static void skip_rows(c_printer *c, const shape *t) {
@@ -210,7 +210,7 @@ static void factor(c_printer *c, const ir_stmt *s) {
     fputs(" *= ", c->out),
         c_correction(c, "exp_near", s->correct.rate, s->correct.before, s->correct.after);
   } else {
-    fputs(c->may_invert ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.by);
+    fputs(c->may_invert ? " *= 1.0f / " : " /= ", c->out), c_element_of(c, s->divide.divisor);
   }
 }
 

@@ -18,7 +18,7 @@ enum {
 static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
   const ir_buffer *to = &c->p->buffers[s->save.to], *from = &c->p->buffers[s->save.from];
   ir_stack half = {.length = {ROWS}};
-  const int along = cu_stack(from) ? cu_stack(from)->at[0] : cu_row_rank(from);
+  const int along = cu_stack(from) ? cu_stack(from)->axis[0] : cu_row_rank(from);
   if (cu_stack(from)) cu_half_of_stack(cu_stack(from), &half);
   c_line(c, "store_box(");
   fprintf(c->out, "&maps.out_%d, panel", s->save.to);

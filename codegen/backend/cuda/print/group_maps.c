@@ -40,7 +40,7 @@ static box_rows along(int rank, int64_t n_rows) {
 static box_rows of_stack(const ir_stack *stack) {
   box_rows b = along(-1, 1);
   for (int i = 0; i < stack->n; i++) {
-    b.length[stack->at[i]] = stack->length[i], b.step[stack->at[i]] = stack->step[i];
+    b.length[stack->axis[i]] = stack->length[i], b.step[stack->axis[i]] = stack->step[i];
     b.in_steps |= stack->step[i] > 1;
   }
   return b;

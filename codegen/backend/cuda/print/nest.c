@@ -244,7 +244,7 @@ static void merge(c_printer *c, const ir_stmt *s, const tf_op *op) {
   c_close(c, 1);
   c_indent(c);
   c_element_of(c, s->merge.to), fputs(" = ", c->out), c_round(c, to), fputs("sum", c->out);
-  if (s->merge.by >= 0) fputs(" / ", c->out), c_element_of(c, s->merge.by);
+  if (s->merge.divisor >= 0) fputs(" / ", c->out), c_element_of(c, s->merge.divisor);
   c_rounded(c, to), fputs(";\n", c->out);
 }
 
@@ -266,7 +266,7 @@ static void over(c_printer *c, const ir_stmt *s) {
     c_element(c, none.op, -1), fputs(" *= ", c->out);
     c_correction(c, "expf", s->correct.rate, s->correct.before, s->correct.after);
   } else {
-    c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.by);
+    c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.divisor);
   }
   fputs(";\n", c->out);
   c_close(c, opened);

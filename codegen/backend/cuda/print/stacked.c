@@ -66,7 +66,7 @@ static void first_place(c_printer *c, const ir_stmt *s, int r) {
   const ir_stack *sum = cu_across(&c->p->buffers[s->copy.to]);
   int64_t back = 0;
   for (int i = 0; i < sum->n; i++)
-    if (sum->at[i] == r && sum->step[i] < 0) back -= (sum->length[i] - 1) * sum->step[i];
+    if (sum->axis[i] == r && sum->step[i] < 0) back -= (sum->length[i] - 1) * sum->step[i];
   first(c, s, r);
   if (back) fprintf(c->out, " + %" PRId64, back);
 }
@@ -95,7 +95,7 @@ static void open_there(c_printer *c, const ir_stmt *s, const ir_buffer *to, cons
 static int place_in(const ir_stack *t, int rank) {
   int at = -1;
   for (int i = 0; i < t->n; i++)
-    if (t->at[i] == rank) at = i;
+    if (t->axis[i] == rank) at = i;
   return at;
 }
 
@@ -103,7 +103,7 @@ static int place_in(const ir_stack *t, int rank) {
 static void part_of(c_printer *c, const ir_stack *t, int rank, const char *number) {
   int64_t inner = 1;
   for (int i = t->n - 1; i >= 0; inner *= t->length[i--])
-    if (t->at[i] == rank)
+    if (t->axis[i] == rank)
       fprintf(c->out, " + %s / %" PRId64 " %% %" PRId64 " * %" PRId64, number, inner, t->length[i],
               t->step[i]);
 }
@@ -314,7 +314,7 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
   fputs("(inside >> (0", c->out);
   int64_t inner = 1, weight = 1;
   for (int i = sum->n - 1; i >= 0; inner *= sum->length[i--]) {
-    if (place_in(&places, sum->at[i]) < 0) continue;
+    if (place_in(&places, sum->axis[i]) < 0) continue;
     fprintf(c->out, " + k / %" PRId64 " %% %" PRId64 " * %" PRId64, inner, sum->length[i], weight);
     weight *= sum->length[i];
   }
@@ -371,7 +371,7 @@ static void contiguous_pieces(c_printer *c, const ir_stmt *s, const ir_buffer *t
                        sharers, rows);
   if (t->rows % rows) c_indent(c), fprintf(c->out, "if (row >= %" PRId64 ") break;\n", t->rows);
   c_indent(c), fprintf(c->out, "const %s *const at = row < rows ? from + row * ", c_type(to->type));
-  stride(c, from_of(c, s), cu_stack(to)->at[0]);
+  stride(c, from_of(c, s), cu_stack(to)->axis[0]);
   fprintf(c->out, " + first * %d : from;\n", per);
   c_line(c, whole ? "#pragma unroll\n" : "#pragma unroll 1\n");
   c_indent(c), fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", each);
@@ -394,7 +394,7 @@ static void contiguous_pieces(c_printer *c, const ir_stmt *s, const ir_buffer *t
  * row. */
 static void contiguous_rows(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const ir_buffer *from = from_of(c, s);
-  const int row_rank = cu_stack(to)->at[0];
+  const int row_rank = cu_stack(to)->axis[0];
   c_indent(c), fprintf(c->out, "const %s *const from = %s", c_type(from->type), from->id);
   for (int r = 0; r < to->rank; r++) {
     fputs(" + ", c->out), first(c, s, r);

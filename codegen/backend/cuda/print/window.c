@@ -24,10 +24,10 @@ static int64_t pixels(const window *t) { return pixels_of(t)->most; }
 static int64_t step_of(const window *t, int rank) {
   const ir_stack *rows = cu_stack(t->tile);
   int64_t step = cu_tile_of(t->tile).pitch * 16 / ir_bytes(t->tile->type);
-  for (int i = rows->n - 1; i >= 0 && rows->at[i] != rank; i--)
+  for (int i = rows->n - 1; i >= 0 && rows->axis[i] != rank; i--)
     step *= rows->length[i];
   for (int i = 0; i < rows->n; i++)
-    if (rows->at[i] == rank) return step;
+    if (rows->axis[i] == rank) return step;
   return 0;
 }
 

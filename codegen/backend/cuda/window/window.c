@@ -23,7 +23,7 @@ static bool rows_of(const ir_range *box, int rank, int channels, ir_stack *rows)
   for (int r = 0; r < rank; r++) {
     if (box[r].most == 1 || r == channels) continue;
     if (rows->n == IR_MOST_STACKED) return false;
-    rows->at[rows->n] = r, rows->length[rows->n] = box[r].most, rows->step[rows->n++] = 1;
+    rows->axis[rows->n] = r, rows->length[rows->n] = box[r].most, rows->step[rows->n++] = 1;
     rows->count *= box[r].most;
   }
   return rows->n > 0;
@@ -52,7 +52,7 @@ static int open_tile(lowering *w, const tf_ref *ref, int channels, const ir_rang
   cu_set_layout(
       w->p, b,
       (cu_layout){
-          .rows = rows->at[rows->n - 1], .columns = channels, .stack = rows, .plain = true});
+          .rows = rows->axis[rows->n - 1], .columns = channels, .stack = rows, .plain = true});
   return at;
 }
 

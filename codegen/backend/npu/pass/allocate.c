@@ -8,7 +8,7 @@ static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) {
 }
 
 /* Global memory holds tensors in row-major order; those of a link in a chain as the link says. */
-static void be_global(npu_build *b, npu_bank *k) {
+static void lay_out_global(npu_build *b, npu_bank *k) {
   const tf_tensor *z = &b->p->wl->tensors[k->tensor];
   int64_t step = 1;
   for (int r = z->rank - 1; r >= 0; r--) {
@@ -18,9 +18,9 @@ static void be_global(npu_build *b, npu_bank *k) {
     step *= z->extent[r];
   }
   k->held = true;
-  if (!b->lent) return;
-  k->at = b->lent[k->tensor].begin * npu_type_bytes(npu_type_of(z));
-  memcpy(k->stride, b->lent[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
+  if (!b->link_places) return;
+  k->offset = b->link_places[k->tensor].begin * npu_type_bytes(npu_type_of(z));
+  memcpy(k->stride, b->link_places[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
 }
 
 /* Whether the vector unit accumulates the tensor there, element by element: then in float32, as in
@@ -48,7 +48,7 @@ int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
       .memory = memory, .tensor = tensor, .level = level, .rank = z->rank, .slots = 1, .owner = -1};
   k->type = is_summed(b, tensor, memory) ? NPU_F32 : npu_type_of(z);
   k->doubled = b->t.doubled;
-  if (memory == 0) be_global(b, k);
+  if (memory == 0) lay_out_global(b, k);
   return b->n_banks++;
 }
 
@@ -64,7 +64,7 @@ int npu_bank_turned(npu_build *b, int bank) {
   *k = b->bank[bank];
   k->turn = b->turn;
   k->first_turn = bank;
-  k->at += b->turn * b->turn_bytes;
+  k->offset += b->turn * b->turn_bytes;
   k->held = k->dirty = false;
   k->owner = -1;
   return b->n_banks++;
@@ -138,10 +138,10 @@ npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at) {
   npu_operand o = {.memory = k->memory,
                    .tensor = k->memory ? -1 : b->global[k->tensor],
                    .type = k->type,
-                   .at = at};
+                   .base = at};
   if (k->memory && k->slots > 1) {
     o.ring = (npu_ring){.bytes = k->bytes, .n = (uint8_t)k->slots, .at = (uint8_t)k->slot};
-    o.at -= k->slot * k->bytes;
+    o.base -= k->slot * k->bytes;
   }
   return o;
 }

@@ -53,7 +53,7 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
   i->from[0] = from;
   if (!npu_aligned(b, &to) || !npu_aligned(b, &from)) {
     i->op = NPU_LOAD;
-    i->window.in[0] = i->window.in[1] = 1;
+    i->window.size[0] = i->window.size[1] = 1;
   }
   i->via = via;
   i->queue = b->t.machine.path[via].queue;
@@ -62,7 +62,7 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
 }
 
 static bool is_plain_load(const npu_instr *i) {
-  return i->op == NPU_LOAD && i->window.in[0] == 1 && i->window.in[1] == 1;
+  return i->op == NPU_LOAD && i->window.size[0] == 1 && i->window.size[1] == 1;
 }
 
 enum { EVEN_BITS = 16 };
@@ -90,7 +90,7 @@ bool npu_even(tf_npu *p) {
     if (i->op != NPU_COPY || !loaded[hash_transfer(i)]) continue;
     i->op = NPU_LOAD;
     memset(&i->window, 0, sizeof i->window);
-    i->window.in[0] = i->window.in[1] = 1;
+    i->window.size[0] = i->window.size[1] = 1;
   }
   free(loaded);
   return true;

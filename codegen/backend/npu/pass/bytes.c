@@ -13,13 +13,13 @@ typedef struct {
   int operand, memory;
   int64_t begin, bytes; /* byte of element 0; bytes of an element */
   int64_t gap;          /* the most elements between two runs that are merged into one */
-  npu_run_do each;
+  npu_run_do visit;
   void *ctx;
 } walker;
 
 static void run_of(const walker *w, int64_t element, int64_t count) {
   const int64_t first = w->begin + element * w->bytes;
-  w->each(w->ctx, w->operand, w->memory, first / NPU_UNIT, (first + count * w->bytes) / NPU_UNIT);
+  w->visit(w->ctx, w->operand, w->memory, first / NPU_UNIT, (first + count * w->bytes) / NPU_UNIT);
 }
 
 /* Joins contiguous elements into one run. */
@@ -56,9 +56,9 @@ static void product_runs(const walker *w, const npu_cube *cube) {
   npu_sides(w->i, w->operand, &rows, &columns);
   for (int64_t r = 0; r < rows && !l.flat; r += l.rows)
     line_runs(w, &l, &j, r, rows - r < l.rows ? rows - r : l.rows, columns);
-  for (int64_t r = 0; r < (l.turned ? columns : rows) && l.flat; r++)
-    join(w, &j, l.turned ? npu_element(&l, 0, r) : npu_element(&l, r, 0),
-         l.turned ? rows : columns);
+  for (int64_t r = 0; r < (l.rows_are_k ? columns : rows) && l.flat; r++)
+    join(w, &j, l.rows_are_k ? npu_element(&l, 0, r) : npu_element(&l, r, 0),
+         l.rows_are_k ? rows : columns);
   run_of(w, j.from, j.count);
 }
 
@@ -119,8 +119,8 @@ static void window_row(const walker *w, const npu_dim *row, const npu_cursor *at
   const npu_instr *i = w->i;
   const int64_t by = row->step[w->operand];
   int64_t first = 0, last = row->count - 1;
-  keep_inside(i->window.at[0] + at->high, row->high, i->window.in[0], &first, &last);
-  keep_inside(i->window.at[1] + at->wide, row->wide, i->window.in[1], &first, &last);
+  keep_inside(i->window.origin[0] + at->high, row->high, i->window.size[0], &first, &last);
+  keep_inside(i->window.origin[1] + at->wide, row->wide, i->window.size[1], &first, &last);
   if (first > last) return;
   if (by == 1 || (by > 0 && by - 1 <= w->gap)) {
     run_of(w, at->off[w->operand] + first * by, (last - first) * by + 1);
@@ -152,13 +152,13 @@ static void window_runs(const walker *w) {
 
 /* Whether a part of the window is outside the image. */
 static bool has_border(const npu_instr *i) {
-  int64_t lo[2] = {i->window.at[0], i->window.at[1]}, hi[2] = {lo[0], lo[1]};
+  int64_t lo[2] = {i->window.origin[0], i->window.origin[1]}, hi[2] = {lo[0], lo[1]};
   for (int k = 0; k < i->n_dims; k++) {
     const int64_t by[2] = {i->dim[k].high, i->dim[k].wide};
     for (int e = 0; e < 2; e++)
       *(by[e] < 0 ? &lo[e] : &hi[e]) += by[e] * (i->dim[k].count - 1);
   }
-  return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.in[0] || hi[1] >= i->window.in[1];
+  return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.size[0] || hi[1] >= i->window.size[1];
 }
 
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
@@ -168,8 +168,8 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   if (o->memory < 0 || (t && (t->in || (loose && t->unread)))) return;
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {
-      .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .each = each, .ctx = ctx};
-  w.begin = npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+      .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .visit = each, .ctx = ctx};
+  w.begin = npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].offset : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* another operand may begin after an aligned number of bytes */
   if (i->op == NPU_MAD)

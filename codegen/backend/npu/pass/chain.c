@@ -67,13 +67,13 @@ tf_npu *npu_chain_compile(tf_npu *head, const npu_link *link, int n, tf_diags *d
 
 /* Assigns times to what the link has written in global memory in loop steps that were passed
  * over. */
-static void fill(const npu_build *b, npu_clock *c, const double *since) {
+static void assign_times(const npu_build *b, npu_clock *c, const double *since) {
   const tf_workload *wl = b->p->wl;
   for (int z = 0; z < wl->n_tensors; z++) {
     if (b->global[z] < 0 || wl->tensors[z].producer < 0) continue;
     const npu_tensor *t = &b->out->tensor[b->global[z]];
-    npu_clock_fill(c, t->at / NPU_UNIT, (t->at + t->words * npu_type_bytes(t->type)) / NPU_UNIT,
-                   since);
+    npu_clock_fill(c, t->offset / NPU_UNIT,
+                   (t->offset + t->words * npu_type_bytes(t->type)) / NPU_UNIT, since);
   }
 }
 
@@ -88,7 +88,7 @@ static bool time_link(tf_npu *p, npu_clock *c, const npu_link *l, tf_diags *d) {
   const bool ok = b && npu_walk(b);
   const tf_op *op = &l->tree->workload->ops[0];
   if (ok)
-    fill(b, c, since);
+    assign_times(b, c, since);
   else
     tf_note(d, op->at, "op '%.60s' is in the group", op->name);
   if (b) b->out = NULL;

@@ -43,7 +43,7 @@ typedef struct {
 } npu_place;
 typedef struct {
   const tf_tree *tree;
-  const npu_place *at; /* [n_tensors] */
+  const npu_place *place; /* [n_tensors] */
 } npu_link;
 
 /* A program for that machine, without tensors and instructions. NULL with the reason in d. */

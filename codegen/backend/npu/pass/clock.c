@@ -94,10 +94,10 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
 void npu_clock_run(npu_build *b) {
   for (size_t k = 0; k < b->out->n; k++)
     issue(b->clock, b->out, &b->out->instr[k]);
-  npu_lengthen(b);
+  npu_count_made(b);
 }
 
-void npu_lengthen(npu_build *b) {
+void npu_count_made(npu_build *b) {
   b->length += (double)b->out->n;
   b->out->n = 0;
 }
@@ -128,7 +128,8 @@ const double *npu_clock_queues(const npu_clock *c) { return c->queue; }
 
 /* Assigns times to the units from `at` up to `end`, interpolated between those of their
  * neighbours. */
-static void spread(npu_pieces *of, int64_t at, int64_t end, moment before, moment after) {
+static void interpolate_times(npu_pieces *of, int64_t at, int64_t end, moment before,
+                              moment after) {
   enum { PARTS = 16 };
   const int64_t len = end - at;
   for (int k = 0; k < PARTS; k++) {
@@ -148,15 +149,15 @@ void npu_clock_fill(npu_clock *c, int64_t at, int64_t end, const double *since) 
     next = npu_pieces_next(of, at);
     after = *(moment *)npu_pieces_value(of, at);
     if (after.written <= since[after.writer]) continue;
-    if (from < at) spread(of, from, at, before.written < 0 ? after : before, after);
+    if (from < at) interpolate_times(of, from, at, before.written < 0 ? after : before, after);
     before = after;
     from = next;
   }
-  if (before.written >= 0 && from < end) spread(of, from, end, before, before);
+  if (before.written >= 0 && from < end) interpolate_times(of, from, end, before, before);
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
-static void note_state(const npu_build *b, npu_pace *pace) {
+static void note_state(const npu_build *b, npu_loop_timing *pace) {
   memcpy(pace->queue, b->clock->queue, sizeof pace->queue);
   memcpy(pace->busy, b->clock->busy, sizeof pace->busy);
   pace->length = b->length;
@@ -170,7 +171,7 @@ static void note_state(const npu_build *b, npu_pace *pace) {
 
 /* Banks that held a box before and after the measured steps get the box that they would hold after
  * `times` as many steps more: each bound moves on by as much as it moved. */
-static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
+static void advance_banks(npu_build *b, const npu_loop_timing *pace, int64_t times) {
   for (int i = 0; i < b->n_banks && i < pace->n_banks; i++)
     for (int r = 0; r < b->bank[i].rank && pace->held[i] && b->bank[i].held && b->bank[i].memory;
          r++) {
@@ -183,7 +184,8 @@ static void move_on(npu_build *b, const npu_pace *pace, int64_t times) {
 /* Advances the queues that worked in the measured steps, and what these accessed: all equally where
  * one waits for another; each by its own pace where they do not (as one catches up with work before
  * the loop). */
-static void go_on(npu_clock *c, const npu_machine *machine, const npu_pace *pace, double work) {
+static void advance_queues(npu_clock *c, const npu_machine *machine, const npu_loop_timing *pace,
+                           double work) {
   double since = INFINITY, by[NPU_QUEUES];
   for (int q = 0; q < NPU_QUEUES; q++)
     if (c->queue[q] > pace->queue[q]) since = fmin(since, pace->queue[q]);
@@ -199,9 +201,9 @@ static void go_on(npu_clock *c, const npu_machine *machine, const npu_pace *pace
     }
 }
 
-void npu_clock_begin(const npu_build *b, npu_pace *pace) { pace->length = b->length; }
+void npu_clock_begin(const npu_build *b, npu_loop_timing *pace) { pace->length = b->length; }
 
-int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
+int64_t npu_clock_step(npu_build *b, npu_loop_timing *pace, int64_t i, int64_t last) {
   npu_clock_run(b);
   if (i == 0) {
     const bool many = b->length - pace->length >= NPU_MANY;
@@ -214,12 +216,12 @@ int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last) {
                                                : 0;
 }
 
-void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work) {
+void npu_clock_pass(npu_build *b, const npu_loop_timing *pace, int64_t steps, double work) {
   for (int q = 0; q < NPU_QUEUES; q++)
     b->clock->busy[q] += work * (b->clock->busy[q] - pace->busy[q]);
   b->length += work * (b->length - pace->length);
-  go_on(b->clock, &b->out->machine, pace, work);
-  move_on(b, pace, steps / pace->measured);
+  advance_queues(b->clock, &b->out->machine, pace, work);
+  advance_banks(b, pace, steps / pace->measured);
 }
 
 /* ---- programs ------------------------------------------------------------------------------- */

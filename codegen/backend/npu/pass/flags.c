@@ -18,7 +18,7 @@ typedef struct {
   npu_pieces cells[NPU_MEMORIES];
   uint32_t (*clock)[NPU_QUEUES]; /* [instruction] what is known to have ended when it ends */
   uint32_t *nth[NPU_QUEUES], n[NPU_QUEUES]; /* the instructions of a queue */
-  uint32_t seen[NPU_QUEUES][NPU_QUEUES];
+  uint32_t known_ended[NPU_QUEUES][NPU_QUEUES];
   int queue;                 /* of the current instruction: */
   uint32_t need[NPU_QUEUES]; /* ... what it must wait for */
   uint64_t *waits, *sets;    /* [instruction] a bit for each other queue, 8 per queue */
@@ -65,7 +65,7 @@ static bool follows(const flagger *f, int q) {
 
 static void order(flagger *f, size_t at) {
   npu_instr *i = &f->p->instr[at];
-  uint32_t *seen = f->seen[i->queue];
+  uint32_t *seen = f->known_ended[i->queue];
   const int sources = npu_facts_of(i->op)->sources;
   memset(f->need, 0, sizeof f->need);
   f->queue = i->queue;

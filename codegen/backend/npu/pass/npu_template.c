@@ -16,8 +16,8 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   npu_target t;
-  int global, near, unit, cube; /* memory levels: outermost; L1, UB, L0; with an array, near is its
-                                   buffer and cube its registers */
+  int global, buffer, unit, cube; /* memory levels: outermost; L1, UB, L0; with an array, near is
+                                   its buffer and cube its registers */
   bool fused;
   bool lines; /* ops of the vector unit are in whole lines */
   bool cut;   /* results are computed in parts, with the parts of intermediates that they need */
@@ -85,7 +85,7 @@ static void spread(const former *f, int dim, tf_axis axis, int64_t most) {
 
 /* The op's longest dim, the last among equals, on that side of its output (or, for the left
  * operand, reduced); -1: none. */
-static int widest(const former *f, const tf_op *op, int role, npu_side side) {
+static int longest_dim(const former *f, const tf_op *op, int role, npu_side side) {
   int found = -1;
   for (int k = 0; k < op->n_dims; k++) {
     const bool has = role ? k >= op->n_out_dims : k < op->n_out_dims;
@@ -109,7 +109,7 @@ static int home_of(const former *f, int z) {
   if (t->producer < 0 || t->n_consumers == 0 || !f->fused) return f->global;
   for (int i = 0; i < t->n_consumers; i++)
     cube |= npu_is_product(&f->wl->ops[t->consumers[i]], f->wl);
-  return cube ? f->near : f->unit;
+  return cube ? f->buffer : f->unit;
 }
 
 /* Bypasses the memory with what it does not hold. */
@@ -139,12 +139,12 @@ static void blocks(const former *f, int dim, int64_t side, int64_t most) {
 
 /* A square of sums that fits in L0C, and the longest part of the sum that L0A and L0B can hold for
  * it. */
-static void on_cube(const former *f, const tf_op *op, int parent) {
+static void open_cube_tile(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const npu_machine *m = &f->t.machine;
   const int64_t side = (int64_t)sqrt((double)u->mesh[0]), wide = u->mesh[1];
-  const int row = widest(f, op, 0, NPU_ROW), column = widest(f, op, 0, NPU_COLUMN),
-            sum = widest(f, op, 1, NPU_COLUMN);
+  const int row = longest_dim(f, op, 0, NPU_ROW), column = longest_dim(f, op, 0, NPU_COLUMN),
+            sum = longest_dim(f, op, 1, NPU_COLUMN);
   const int64_t sums = (int64_t)sqrt((double)m->memory[m->cube.sums].bytes / 4) / side;
   const int64_t left = m->memory[m->cube.left].bytes * 8 / f->arch->word_bits;
   parent = tf_build_tile(f->out, parent, f->cube);
@@ -158,12 +158,12 @@ static void on_cube(const former *f, const tf_op *op, int parent) {
 }
 
 /* A block of the array's mesh, in both directions, in a tile of the buffer whose loops stream. */
-static void on_array(const former *f, const tf_op *op, int parent) {
+static void open_array_tile(const former *f, const tf_op *op, int parent) {
   const int64_t *mesh = f->arch->memories[f->cube].mesh;
-  parent = tf_build_tile(f->out, parent, f->near);
+  parent = tf_build_tile(f->out, parent, f->buffer);
   open_loops(f, op, true);
-  spread(f, widest(f, op, 0, NPU_ROW), TF_SPATIAL_X, mesh[0]);
-  spread(f, widest(f, op, 1, NPU_COLUMN), TF_SPATIAL_Y, mesh[1]);
+  spread(f, longest_dim(f, op, 0, NPU_ROW), TF_SPATIAL_X, mesh[0]);
+  spread(f, longest_dim(f, op, 1, NPU_COLUMN), TF_SPATIAL_Y, mesh[1]);
   parent = tf_build_tile(f->out, parent, f->cube);
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
@@ -174,31 +174,31 @@ static void open_product(const former *f, const tf_op *op, int parent) {
     open_loops(f, op, false);
   }
   if (f->t.flat) {
-    on_array(f, op, parent);
+    open_array_tile(f, op, parent);
     return;
   }
-  parent = tf_build_tile(f->out, parent, f->near);
+  parent = tf_build_tile(f->out, parent, f->buffer);
   open_loops(f, op, true);
-  if (f->keys < 0) bypass(f, op, f->near, false, home_of(f, op->out) == f->global);
+  if (f->keys < 0) bypass(f, op, f->buffer, false, home_of(f, op->out) == f->global);
   if (f->unit >= 0 && home_of(f, op->out) == f->unit) {
     parent = tf_build_tile(f->out, parent, f->unit);
     bypass(f, op, f->unit, true, false);
   }
-  on_cube(f, op, parent);
+  open_cube_tile(f, op, parent);
 }
 
 static void vector(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const int last = op->n_dims - 1;
   if (f->keys < 0) {
-    parent = tf_build_tile(f->out, parent, f->fused ? f->near : f->global);
+    parent = tf_build_tile(f->out, parent, f->fused ? f->buffer : f->global);
     for (int k = 0; k < op->n_dims && f->lines && !f->fused; k++)
       open_blocks(f, op->dims[k]);
-    if (!f->lines || f->unit == f->near) open_loops(f, op, true);
-    if (f->fused) bypass(f, op, f->near, true, true);
+    if (!f->lines || f->unit == f->buffer) open_loops(f, op, true);
+    if (f->fused) bypass(f, op, f->buffer, true, true);
   }
-  if (!f->fused || f->unit != f->near) parent = tf_build_tile(f->out, parent, f->unit);
-  if (!f->fused || f->unit != f->near) open_loops(f, op, true);
+  if (!f->fused || f->unit != f->buffer) parent = tf_build_tile(f->out, parent, f->unit);
+  if (!f->fused || f->unit != f->buffer) open_loops(f, op, true);
   if (last >= 0 && u && u->below == f->unit) spread(f, op->dims[last], TF_SPATIAL_X, u->mesh[0]);
   tf_build_op(f->out, parent, (int)(op - f->wl->ops));
 }
@@ -256,7 +256,7 @@ static bool can_be_cut(const tf_workload *wl) {
 /* The Seq below a Tile that keeps results across blocks of keys. */
 static int streams(const former *f, int parent) {
   open_loop(f, f->keys);
-  parent = tf_build_scope(f->out, tf_build_tile(f->out, parent, f->near), TF_SEQ);
+  parent = tf_build_scope(f->out, tf_build_tile(f->out, parent, f->buffer), TF_SEQ);
   for (int i = 0; i < f->wl->n_ops; i++) {
     const tf_op *op = &f->wl->ops[f->wl->topo[i]];
     if (reduces(op, f->keys)) tf_build_stream(f->out, (tf_named){.tensor = op->out});
@@ -304,8 +304,8 @@ static bool make_former(former *f) {
   bool shared = false;
   for (int i = 0; i < f->wl->n_dims; i++)
     shared |= npu_is_shared(f->wl, i);
-  f->near = level_in(f, 1);
-  f->cube = f->t.flat ? f->near + 1 : f->t.deep;
+  f->buffer = level_in(f, 1);
+  f->cube = f->t.flat ? f->buffer + 1 : f->t.deep;
   f->unit = f->t.vector_level;
   f->fused = f->wl->n_ops > 1 && shared;
   return f->unit >= 0 || !has_vectors(f->wl);

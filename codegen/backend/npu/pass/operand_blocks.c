@@ -40,7 +40,7 @@ typedef struct {
 
 /* Divides n elements, from `from` on: those that fill up the first block, then whole blocks, then
  * the rest. */
-static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
+static void divide_by_blocks(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
   const int64_t head = from % by ? (by - from % by < n ? by - from % by : n) : 0;
   part[0] = head;
   part[1] = (n - head) / by * by;
@@ -49,7 +49,7 @@ static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
 
 /* A part of a side: n elements from `off` on, relative to the rectangle's first. */
 typedef struct {
-  int64_t off, n;
+  int64_t begin, n;
 } span;
 
 /* The step of coordinate r of the tensor for one step of the operand's dim i (-1: none). */
@@ -97,8 +97,8 @@ static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span 
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   int64_t lo = INT64_MAX, hi = INT64_MIN;
   for (int corner = 0; corner < 4; corner++) {
-    const int64_t x = coordinate(q, r, row.off + (corner & 1 ? row.n - 1 : 0),
-                                 column.off + (corner & 2 ? column.n - 1 : 0));
+    const int64_t x = coordinate(q, r, row.begin + (corner & 1 ? row.n - 1 : 0),
+                                 column.begin + (corner & 2 ? column.n - 1 : 0));
     lo = x < lo ? x : lo;
     hi = x > hi ? x : hi;
   }
@@ -116,7 +116,7 @@ static int64_t offset_of(const npu_build *b, const piece *q, span row, span colu
     box[r] = extent(b, q, r, row, column);
     none |= box[r].len <= 0;
     x[r] = box[r].lo;
-    back += (x[r] - coordinate(q, r, row.off, column.off)) * k->stride[r];
+    back += (x[r] - coordinate(q, r, row.begin, column.begin)) * k->stride[r];
   }
   *seam = !none && !npu_bank_whole(k, box);
   return none ? npu_slot_at(k) : npu_bank_at(k, x) - back * npu_type_bytes(k->type);
@@ -130,21 +130,21 @@ static int64_t behind(const piece *q, span row, span column, int64_t rows) {
 }
 
 /* Makes the transfer go element by element, with zeros beyond the tensor's border. */
-static void be_window(const npu_build *b, const piece *q, npu_instr *i, span row, span column) {
+static void go_by_element(const npu_build *b, const piece *q, npu_instr *i, span row, span column) {
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   i->op = NPU_LOAD;
   for (int e = 0; e < 2; e++) {
     const int r = q->edge[e];
-    i->window.at[e] = r < 0 ? 0 : coordinate(q, r, row.off, column.off) - z->lo[r];
-    i->window.in[e] = r < 0 ? 1 : z->extent[r];
+    i->window.origin[e] = r < 0 ? 0 : coordinate(q, r, row.begin, column.begin) - z->lo[r];
+    i->window.size[e] = r < 0 ? 1 : z->extent[r];
   }
-  if (q->outside) i->window.at[0] = behind(q, row, column, i->window.in[0]);
+  if (q->outside) i->window.origin[0] = behind(q, row, column, i->window.size[0]);
 }
 
 /* Transfers a part of the rectangle that consists of whole blocks, or of one, along each side. */
-static void put(npu_build *b, const piece *q, span row, span column) {
+static void transfer(npu_build *b, const piece *q, span row, span column) {
   const npu_tile *t = &q->t;
-  const int64_t down = q->first[0] + row.off, right = q->first[1] + column.off;
+  const int64_t down = q->first[0] + row.begin, right = q->first[1] + column.begin;
   const int64_t in = q->matrix * t->words + down / t->high * t->line +
                      right / t->wide * t->high * t->wide + down % t->high * t->wide +
                      right % t->wide;
@@ -154,7 +154,7 @@ static void put(npu_build *b, const piece *q, span row, span column) {
   const npu_operand flat = npu_operand_at(b, q->rows, offset_of(b, q, row, column, &seam));
   npu_instr *i = npu_copy(b, q->out ? flat : blocks, q->out ? blocks : flat, q->blocks->tensor);
   if (!i) return;
-  if (q->edge[0] >= 0) be_window(b, q, i, row, column);
+  if (q->edge[0] >= 0) go_by_element(b, q, i, row, column);
   const int64_t high = row.n > t->high ? t->high : row.n,
                 wide = column.n > t->wide ? t->wide : column.n;
   const int64_t count[4] = {row.n / high, column.n / wide, high, wide};
@@ -170,13 +170,13 @@ static void put(npu_build *b, const piece *q, span row, span column) {
 }
 
 static void put_rectangle(npu_build *b, const piece *q, span row, span column) {
-  int64_t down[3], right[3], r = row.off, c;
-  cut(q->first[0] + row.off, row.n, q->t.high, down);
-  cut(q->first[1] + column.off, column.n, q->t.wide, right);
+  int64_t down[3], right[3], r = row.begin, c;
+  divide_by_blocks(q->first[0] + row.begin, row.n, q->t.high, down);
+  divide_by_blocks(q->first[1] + column.begin, column.n, q->t.wide, right);
   for (int i = 0; i < 3; r += down[i++]) {
-    c = column.off;
+    c = column.begin;
     for (int j = 0; j < 3; c += right[j++])
-      if (down[i] && right[j]) put(b, q, (span){r, down[i]}, (span){c, right[j]});
+      if (down[i] && right[j]) transfer(b, q, (span){r, down[i]}, (span){c, right[j]});
   }
 }
 
@@ -187,11 +187,11 @@ static void put_parts(npu_build *b, const piece *q, span row, span column) {
   if (!seam) {
     put_rectangle(b, q, row, column);
   } else if (row.n > 1) {
-    put_parts(b, q, (span){row.off, row.n / 2}, column);
-    put_parts(b, q, (span){row.off + row.n / 2, row.n - row.n / 2}, column);
+    put_parts(b, q, (span){row.begin, row.n / 2}, column);
+    put_parts(b, q, (span){row.begin + row.n / 2, row.n - row.n / 2}, column);
   } else {
-    put_parts(b, q, row, (span){column.off, column.n / 2});
-    put_parts(b, q, row, (span){column.off + column.n / 2, column.n - column.n / 2});
+    put_parts(b, q, row, (span){column.begin, column.n / 2});
+    put_parts(b, q, row, (span){column.begin + column.n / 2, column.n - column.n / 2});
   }
 }
 

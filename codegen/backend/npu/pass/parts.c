@@ -16,7 +16,7 @@ static bool is_line(const npu_build *b, const tf_op *op, int dim) {
 
 /* Parts have a multiple of so many points along the dim, as they begin where operands of the
  * narrowest type may. */
-static int64_t grain(const npu_build *b, const npu_bank *k, const tf_op *op, int dim) {
+static int64_t part_multiple(const npu_build *b, const npu_bank *k, const tf_op *op, int dim) {
   const int64_t align = b->t.machine.memory[k->memory].align,
                 line = align / npu_type_bytes(NPU_F16);
   return line > 1 && is_line(b, op, dim) ? line : 1;
@@ -37,7 +37,7 @@ static int64_t bytes_of(const npu_build *b, const npu_bank *k, const int64_t *ex
 int64_t npu_least_part(const npu_build *b, const npu_bank *k) {
   int64_t ext[TF_MAX_RANK];
   for (int r = 0; r < k->rank; r++) {
-    const int64_t least = grain(b, k, op_of_values(b, k), r);
+    const int64_t least = part_multiple(b, k, op_of_values(b, k), r);
     ext[r] = k->ext[r] < least ? k->ext[r] : least;
   }
   return bytes_of(b, k, ext);
@@ -60,7 +60,7 @@ int npu_part_dim(const npu_build *b, const npu_bank *k, const tf_ival *range, in
     ext[r] = range[r].len;
   if (!k->in_parts || bytes_of(b, k, ext) <= k->bytes) return -1;
   for (int r = 0; r < k->rank; r++) {
-    const int64_t least = grain(b, k, op, r), parts = (ext[r] + least - 1) / least;
+    const int64_t least = part_multiple(b, k, op, r), parts = (ext[r] + least - 1) / least;
     if (parts <= most || (found >= 0 && found < op->n_out_dims && r >= op->n_out_dims)) continue;
     found = r;
     most = parts;

@@ -19,7 +19,7 @@ typedef struct {
   int dims[TF_MAX_RANK];
   int rank, slots, slot;
   int64_t ext[TF_MAX_RANK], stride[TF_MAX_RANK], org[TF_MAX_RANK];
-  int64_t at, bytes;        /* offset of slot 0; size of a slot */
+  int64_t offset, bytes;    /* offset of slot 0; size of a slot */
   int first, last;          /* live range: children of the outermost Seq */
   tf_ival box[TF_MAX_RANK]; /* including the padding that the vector unit reads there */
   bool held, dirty;         /* it holds `box`; which is not stored further out yet */
@@ -55,7 +55,7 @@ typedef struct {
   int64_t *cur; /* [n_loops] */
   npu_target t;
   tf_npu *out;
-  const npu_place *lent; /* of a link: where its tensors are; else NULL */
+  const npu_place *link_places; /* of a link: where its tensors are; else NULL */
   tf_diags *d;
   bool dry, ok; /* dry: only the sizes of banks are determined */
   int n_banks;
@@ -72,13 +72,13 @@ typedef struct {
    * with storage of its own, `turn_bytes` after that of the turn before. */
   int turn_tile, turns, turn;
   int64_t turn_bytes;
-  bool weaving;     /* instructions of several turns are being made, and will be reordered */
-  npu_clock *clock; /* NULL, or instructions are only timed, and then dropped, */
-  npu_limits most;  /* until these limits */
-  double length;    /* of the program so far: instructions timed or passed over */
-  bool forgets;     /* instructions are made, and dropped after each step */
-  bool counting;    /* instructions are only counted: of a loop the first, second and last step; the
-                       others are like the second */
+  bool interleaving; /* instructions of several turns are being made, and will be reordered */
+  npu_clock *clock;  /* NULL, or instructions are only timed, and then dropped, */
+  npu_limits most;   /* until these limits */
+  double length;     /* of the program so far: instructions timed or passed over */
+  bool drops_made;   /* instructions are made, and dropped after each step */
+  bool counting; /* instructions are only counted: of a loop the first, second and last step; the
+                    others are like the second */
 } npu_build;
 
 enum { NPU_TEMPS = 12 };
@@ -122,7 +122,7 @@ npu_clock *npu_clock_new(const tf_npu *p, bool loose);
 void npu_clock_free(npu_clock *c);
 npu_terms npu_clock_terms(const npu_clock *c);
 /* Counts and drops the instructions made so far. */
-void npu_lengthen(npu_build *b);
+void npu_count_made(npu_build *b);
 /* For a loop of more than NPU_LONG steps: the steps before those that are measured, in which queues
  * run ahead of each other as far as slots allow, and how many are measured. */
 enum { NPU_AHEAD = NPU_SLOTS, NPU_MEASURED = NPU_SLOTS, NPU_LONG = NPU_AHEAD + 2 * NPU_MEASURED };
@@ -137,14 +137,14 @@ typedef struct {
   int n_banks;
   bool held[NPU_BANKS];
   int64_t lo[NPU_BANKS][TF_MAX_RANK];
-} npu_pace;
+} npu_loop_timing;
 /* Before a loop. */
-void npu_clock_begin(const npu_build *b, npu_pace *pace);
+void npu_clock_begin(const npu_build *b, npu_loop_timing *pace);
 /* After the i-th step of a loop up to step `last`: how many steps may be passed over. */
-int64_t npu_clock_step(npu_build *b, npu_pace *pace, int64_t i, int64_t last);
+int64_t npu_clock_step(npu_build *b, npu_loop_timing *pace, int64_t i, int64_t last);
 /* Passes over `steps` steps, which take `work` times as long as the measured ones: advances time
  * and banks. */
-void npu_clock_pass(npu_build *b, const npu_pace *pace, int64_t steps, double work);
+void npu_clock_pass(npu_build *b, const npu_loop_timing *pace, int64_t steps, double work);
 
 /* The units of global memory from `at` up to `end` that have not been written since the queues were
  * at `since` belong to steps that were passed over: they get times between those of their
@@ -182,7 +182,7 @@ bool npu_is_shared(const tf_workload *wl, int dim);
 void npu_turns_find(npu_build *b);
 /* Interleaves the instructions of n turns, those of turn c being from begin[c] to begin[c + 1]: a
  * step of each in turn. A step is transfers from global memory and what is computed with them. */
-void npu_turns_weave(npu_build *b, const size_t *begin, int n);
+void npu_turns_interleave(npu_build *b, const size_t *begin, int n);
 
 /* allocate.c: the bank of a tensor in a memory of the machine, created on first use; -1: too many.
  */
@@ -197,7 +197,7 @@ void npu_banks_empty(npu_build *b);
 void npu_bank_lay_out(const npu_build *b, npu_bank *k);
 /* The byte offset of element x; of the slot's begin. */
 int64_t npu_bank_at(const npu_bank *k, const int64_t *x);
-static inline int64_t npu_slot_at(const npu_bank *k) { return k->at + k->slot * k->bytes; }
+static inline int64_t npu_slot_at(const npu_bank *k) { return k->offset + k->slot * k->bytes; }
 /* Whether the range along rank r is contiguous in the bank, without a seam; next: whether a box
  * is. */
 bool npu_bank_runs(const npu_bank *k, int r, tf_ival v);

@@ -71,13 +71,14 @@ static bool live_together(const npu_bank *a, const npu_bank *c) {
 /* First fit: places the i-th bank at the lowest offset that is free during its live range. */
 static void first_fit(npu_build *b, int i) {
   npu_bank *k = &b->bank[i];
-  k->at = 0;
+  k->offset = 0;
   for (int j = 0; j < i; j++) {
     const npu_bank *q = &b->bank[j];
     const bool meets = q->memory == k->memory && live_together(q, k) &&
-                       k->at < q->at + q->slots * q->bytes && q->at < k->at + k->slots * k->bytes;
+                       k->offset < q->offset + q->slots * q->bytes &&
+                       q->offset < k->offset + k->slots * k->bytes;
     if (!meets) continue;
-    k->at = q->at + q->slots * q->bytes;
+    k->offset = q->offset + q->slots * q->bytes;
     j = -1; /* it may overlap with an earlier one */
   }
 }
@@ -89,7 +90,7 @@ static int64_t pack(npu_build *b, int memory) {
     const npu_bank *k = &b->bank[i];
     if (k->memory != memory) continue;
     first_fit(b, i);
-    end = k->at + k->slots * k->bytes > end ? k->at + k->slots * k->bytes : end;
+    end = k->offset + k->slots * k->bytes > end ? k->offset + k->slots * k->bytes : end;
   }
   return end;
 }

@@ -82,13 +82,13 @@ static void add_tensor(npu_build *b, int z) {
 
 /* Links of a chain have them already. */
 static void add_tensors(npu_build *b) {
-  b->ok = b->lent || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
+  b->ok = b->link_places || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
   b->t.machine = b->out->machine;
   for (int z = 0; z < b->p->wl->n_tensors && b->ok; z++) {
     b->global[z] = -1;
     if (b->t.memory_of[b->p->home_level[z]] != 0) continue;
-    if (b->lent)
-      b->global[z] = b->lent[z].tensor;
+    if (b->link_places)
+      b->global[z] = b->link_places[z].tensor;
     else
       add_tensor(b, z);
   }
@@ -160,7 +160,7 @@ static bool is_short(npu_build *b) {
 
 /* Outputs that a dry walk has not read; of links others may read them. */
 static bool find_unread(npu_build *b) {
-  for (int z = 0; z < b->p->wl->n_tensors && !b->lent; z++)
+  for (int z = 0; z < b->p->wl->n_tensors && !b->link_places; z++)
     if (b->global[z] >= 0)
       b->out->tensor[b->global[z]].unread = b->out->tensor[b->global[z]].out && !b->again[z];
   return true;
@@ -207,7 +207,7 @@ npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d) {
   if (!b) return NULL;
   tf_npu_free(b->out);
   b->out = out;
-  b->lent = l->at;
+  b->link_places = l->place;
   if (fit(b, l->tree)) {
     b->dry = false;
     return b;
@@ -229,7 +229,7 @@ npu_build *npu_build_new(const tf_tree *tree, tf_diags *d) {
 
 bool npu_fits(const tf_tree *tree, tf_diags *d) {
   npu_build *b = empty(d);
-  if (b) b->forgets = true;
+  if (b) b->drops_made = true;
   const bool fits = b && run(b, tree);
   npu_build_free(b);
   return fits;

@@ -22,17 +22,17 @@ enum { SMALLER = 1, LARGER = 2 };
  * tiles), or back. */
 typedef struct {
   int node, loop;
-  unsigned char way;
+  unsigned char direction;
   int64_t factor;
 } shift;
 
 typedef struct {
   const tf_workload *wl;
-  tf_tree *at; /* the best so far */
+  tf_tree *best; /* the best so far */
   double cycles;
   int64_t work;
-  unsigned char *want; /* [dim] whether SMALLER, LARGER tiles are wanted */
-  bool sure;           /* tiles are taken only if their program can be made */
+  unsigned char *want_tiles; /* [dim] whether SMALLER, LARGER tiles are wanted */
+  bool sure;                 /* tiles are taken only if their program can be made */
   FILE *said;
 } settler;
 
@@ -72,13 +72,13 @@ static tf_loop *next_loop(const tf_tree *t, int node, int op, int dim) {
 /* The least number that divides all loops that lose a factor; 1: none. */
 static int64_t factor_of(const tf_tree *t, const shift *s) {
   const tf_loop *outer = &t->nodes[s->node].loops[s->loop];
-  int64_t common = s->way == LARGER ? outer->trip : 0;
+  int64_t common = s->direction == LARGER ? outer->trip : 0;
   for (int o = 0; o < t->workload->n_ops; o++) {
     const bool below = t->op_node[o] > s->node && t->op_node[o] < t->nodes[s->node].end;
     if (!below || !has_dim(&t->workload->ops[o], outer->dim)) continue;
     const tf_loop *inner = next_loop(t, s->node, o, outer->dim);
     if (!inner) return 1;
-    if (s->way == SMALLER) common = common_factor(common, inner->trip);
+    if (s->direction == SMALLER) common = common_factor(common, inner->trip);
   }
   return common > 1 ? least_factor(common) : 1;
 }
@@ -99,29 +99,29 @@ static tf_tree *shifted(const tf_tree *t, const shift *s) {
     for (int k = 0; c->nodes[n].kind == TF_TILE && k < c->nodes[n].n_temporal; k++) {
       tf_loop *inner = &c->nodes[n].loops[k];
       if (inner->dim != outer->dim || !is_next(c, inner, s->node, outer->dim)) continue;
-      inner->trip = s->way == LARGER ? inner->trip * s->factor : inner->trip / s->factor;
+      inner->trip = s->direction == LARGER ? inner->trip * s->factor : inner->trip / s->factor;
     }
-  outer->trip = s->way == LARGER ? outer->trip / s->factor : outer->trip * s->factor;
+  outer->trip = s->direction == LARGER ? outer->trip / s->factor : outer->trip * s->factor;
   tf_tree *checked = tf_tree_copy(c, c->arch, c->workload, NULL);
   tf_tree_free(c);
   return checked;
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */
-static void want(settler *s, int tensor, unsigned char way) {
+static void want_tiles(settler *s, int tensor, unsigned char way) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
     for (int k = 0; k < op->n_dims; k++) {
       bool moves = op->out == tensor && k < op->n_out_dims;
       for (int r = 0; r < op->n_reads; r++)
         moves |= op->reads[r].tensor == tensor && npu_read_has(s->wl, op, r, op->dims[k]);
-      if (moves) s->want[op->dims[k]] |= way;
+      if (moves) s->want_tiles[op->dims[k]] |= way;
     }
   }
 }
 
 /* Describes the slots of a memory's banks, and notes which tiles they suggest. */
-static void slots_in(settler *s, const npu_build *b, int memory) {
+static void note_slots(settler *s, const npu_build *b, int memory) {
   const char *before = b->t.machine.memory[memory].name;
   for (int i = 0; i < b->n_banks; i++) {
     const npu_bank *k = &b->bank[i];
@@ -129,19 +129,19 @@ static void slots_in(settler *s, const npu_build *b, int memory) {
     fprintf(s->said, "%s %s %d x %" PRId64, before, s->wl->tensors[k->tensor].name, k->slots,
             k->bytes);
     before = ",";
-    if (k->doubled && k->slots == 1) want(s, k->tensor, SMALLER);
-    if (k->slots > 2) want(s, k->tensor, LARGER);
+    if (k->doubled && k->slots == 1) want_tiles(s, k->tensor, SMALLER);
+    if (k->slots > 2) want_tiles(s, k->tensor, LARGER);
   }
   if (*before == ',') fputs("; ", s->said);
 }
 
 /* The buffer schedule of the tiles. */
 static bool slots(settler *s, tf_diags *d) {
-  npu_build *b = npu_build_new(s->at, d);
+  npu_build *b = npu_build_new(s->best, d);
   if (!b) return false;
-  memset(s->want, 0, (size_t)s->wl->n_dims);
+  memset(s->want_tiles, 0, (size_t)s->wl->n_dims);
   for (int m = 1; m < b->t.machine.n_memories; m++)
-    slots_in(s, b, m);
+    note_slots(s, b, m);
   npu_build_free(b);
   return true;
 }
@@ -170,8 +170,8 @@ static double expected(settler *s, const tf_tree *t) {
 }
 
 static void try(settler *s, shift x, tf_tree **best, shift *taken) {
-  x.factor = factor_of(s->at, &x);
-  tf_tree *t = x.factor > 1 ? shifted(s->at, &x) : NULL;
+  x.factor = factor_of(s->best, &x);
+  tf_tree *t = x.factor > 1 ? shifted(s->best, &x) : NULL;
   const double cycles = t ? expected(s, t) : INFINITY;
   if (cycles >= s->cycles) {
     tf_tree_free(t);
@@ -185,11 +185,11 @@ static void try(settler *s, shift x, tf_tree **best, shift *taken) {
 /* The best of the tiles that the slots suggest, while effort is left; NULL: none ends sooner. */
 static tf_tree *best_tiles(settler *s, shift *taken) {
   tf_tree *best = NULL;
-  for (int n = 0; n < s->at->n_nodes; n++)
-    for (int k = 0; s->at->nodes[n].kind == TF_TILE && k < s->at->nodes[n].n_temporal; k++)
+  for (int n = 0; n < s->best->n_nodes; n++)
+    for (int k = 0; s->best->nodes[n].kind == TF_TILE && k < s->best->nodes[n].n_temporal; k++)
       for (int way = SMALLER; way <= LARGER; way++)
-        if (s->want[s->at->nodes[n].loops[k].dim] & way && s->work < SETTLE_WORK)
-          try(s, (shift){.node = n, .loop = k, .way = (unsigned char)way}, &best, taken);
+        if (s->want_tiles[s->best->nodes[n].loops[k].dim] & way && s->work < SETTLE_WORK)
+          try(s, (shift){.node = n, .loop = k, .direction = (unsigned char)way}, &best, taken);
   return best;
 }
 
@@ -205,13 +205,13 @@ static bool tiles(settler *s) {
   shift taken = {.node = -1};
   tf_tree *best = best_tiles(s, &taken);
   if (!best) return false;
-  const tf_node *n = &s->at->nodes[taken.node];
+  const tf_node *n = &s->best->nodes[taken.node];
   fprintf(s->said, "%s of %s below %s, by %" PRId64 "\n",
-          taken.way == LARGER ? "larger tiles" : "smaller tiles",
-          s->wl->dims[n->loops[taken.loop].dim].name, s->at->arch->memories[n->level].name,
+          taken.direction == LARGER ? "larger tiles" : "smaller tiles",
+          s->wl->dims[n->loops[taken.loop].dim].name, s->best->arch->memories[n->level].name,
           taken.factor);
-  tf_tree_free(s->at);
-  s->at = best;
+  tf_tree_free(s->best);
+  s->best = best;
   return true;
 }
 
@@ -230,15 +230,15 @@ static bool rounds(settler *s, tf_diags *d) {
 }
 
 static bool take_first(settler *s, const tf_tree *first, tf_diags *d) {
-  tf_tree_free(s->at);
-  s->at = tf_tree_copy(first, first->arch, first->workload, d);
-  return s->at != NULL;
+  tf_tree_free(s->best);
+  s->best = tf_tree_copy(first, first->arch, first->workload, d);
+  return s->best != NULL;
 }
 
 /* The estimate may be wrong by 1 % for long loops (docs/NPU.md). So if other tiles than the first
  * promise to save less than 3 %, they are kept only if the program with all its steps ends sooner;
  * if that is too long to be timed, if they promise more than 1 %. */
-static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms *expected,
+static bool ends_sooner_whole(settler *s, const tf_tree *first, const npu_terms *expected,
                               tf_diags *d) {
   if (!(s->cycles < expected->cycles) || s->cycles < 0.97 * expected->cycles) return true;
   if (expected->length > SETTLE_WHOLE && s->cycles < 0.99 * expected->cycles) return true;
@@ -248,7 +248,7 @@ static bool sooner_as_a_whole(settler *s, const tf_tree *first, const npu_terms 
   }
   tf_diags *own = tf_diags_new();
   const double before = own ? npu_whole_cycles(first, own) : -1,
-               after = own ? npu_whole_cycles(s->at, own) : -1;
+               after = own ? npu_whole_cycles(s->best, own) : -1;
   tf_diags_free(own);
   if (after >= 0 && (before < 0 || after < before)) return true;
   fprintf(s->said, "of all steps these take %.6g cycles, the first tiles %.6g: the first stay\n",
@@ -267,18 +267,19 @@ static bool is_same(const tf_tree *a, const tf_tree *b) {
 static tf_tree *settled(const tf_tree *tree, bool sure, char **said, bool *again, tf_diags *d) {
   size_t n = 0;
   npu_terms terms;
-  settler s = {
-      .wl = tree->workload, .at = tf_tree_copy(tree, tree->arch, tree->workload, d), .sure = sure};
-  s.want = calloc((size_t)s.wl->n_dims + 1, 1);
+  settler s = {.wl = tree->workload,
+               .best = tf_tree_copy(tree, tree->arch, tree->workload, d),
+               .sure = sure};
+  s.want_tiles = calloc((size_t)s.wl->n_dims + 1, 1);
   s.said = open_memstream(said, &n);
-  bool ok = s.at && s.want && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
+  bool ok = s.best && s.want_tiles && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
-  ok = ok && rounds(&s, d) && sooner_as_a_whole(&s, tree, &terms, d);
-  *again = ok && !sure && !is_same(s.at, tree) && !can_be_made(s.at);
+  ok = ok && rounds(&s, d) && ends_sooner_whole(&s, tree, &terms, d);
+  *again = ok && !sure && !is_same(s.best, tree) && !can_be_made(s.best);
   ok = s.said && fclose(s.said) == 0 && ok && !*again;
-  free(s.want);
-  if (ok) return s.at;
-  tf_tree_free(s.at);
+  free(s.want_tiles);
+  if (ok) return s.best;
+  tf_tree_free(s.best);
   if (s.said) free(*said);
   *said = NULL;
   return NULL;

@@ -49,7 +49,7 @@ static size_t step_end(const npu_instr *list, size_t k, size_t end) {
   return k;
 }
 
-void npu_turns_weave(npu_build *b, const size_t *begin, int n) {
+void npu_turns_interleave(npu_build *b, const size_t *begin, int n) {
   size_t at[NPU_SLOTS], made = 0;
   const size_t all = begin[n] - begin[0];
   npu_instr *woven = all ? malloc(all * sizeof *woven) : NULL;

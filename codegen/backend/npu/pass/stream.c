@@ -21,7 +21,7 @@ static bool below(const npu_build *b, int child, int o) {
 }
 
 /* The position of the op's dim among another's output dims; -1: none. */
-static int place_in(const tf_op *op, int dim) {
+static int out_position(const tf_op *op, int dim) {
   for (int i = 0; i < op->n_out_dims; i++)
     if (op->dims[i] == dim) return i;
   return -1;
@@ -51,7 +51,7 @@ bool npu_stream_check(npu_build *b, int n) {
 /* ---- places --------------------------------------------------------------------------------- */
 /* The bank in the vector unit's memory in which that box of op o's output is corrected; NULL: too
  * many. */
-static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) {
+static npu_bank *correction_bank(npu_build *b, int o, npu_type type, const tf_ival *box) {
   int *at = &b->fixing[o];
   if (*at < 0 && b->n_banks == NPU_BANKS)
     npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
@@ -78,7 +78,7 @@ static npu_bank *fixing(npu_build *b, int o, npu_type type, const tf_ival *box) 
 typedef struct {
   int o;
   tf_ival box[TF_MAX_RANK];
-  npu_bank *held, *near;
+  npu_bank *held, *bank;
 } running;
 
 static bool fetch(npu_build *b, int o, running *r) {
@@ -89,17 +89,17 @@ static bool fetch(npu_build *b, int o, running *r) {
   npu_flush(b, s->tensor, s->above + 1);
   const int at = b->ok ? npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above) : -1;
   if (at < 0) return false;
-  r->held = r->near = &b->bank[at];
+  r->held = r->bank = &b->bank[at];
   if (r->held->memory == b->t.machine.vector.memory) return true;
-  r->near = fixing(b, o, r->held->type, r->box);
-  if (r->near) npu_move(b, r->held, r->near, r->box);
-  return r->near && b->ok;
+  r->bank = correction_bank(b, o, r->held->type, r->box);
+  if (r->bank) npu_move(b, r->held, r->bank, r->box);
+  return r->bank && b->ok;
 }
 
 /* Stores the corrected values; copies further in become invalid. */
 static void put_back(npu_build *b, const running *r) {
   const tf_slice *s = &b->p->stream[r->o];
-  if (r->near != r->held) npu_move(b, r->near, r->held, r->box);
+  if (r->bank != r->held) npu_move(b, r->bank, r->held, r->box);
   r->held->dirty |= r->held->owner >= 0;
   for (int i = 0; i < b->n_banks; i++)
     if (b->bank[i].tensor == s->tensor && b->bank[i].turn == b->turn && b->bank[i].level > s->above)
@@ -112,7 +112,7 @@ static npu_term term_of(const npu_build *b, const npu_bank *k, int by, int o, co
   npu_term v = {.step = {0}};
   int64_t x[TF_MAX_RANK];
   for (int i = 0; i < other->n_out_dims; i++) {
-    const int in = place_in(op, other->dims[i]);
+    const int in = out_position(op, other->dims[i]);
     x[i] = box[in].lo;
     v.step[in] = k->stride[i];
   }
@@ -122,7 +122,7 @@ static npu_term term_of(const npu_build *b, const npu_bank *k, int by, int o, co
 
 /* held = held op by, element by element. */
 static void combine(npu_build *b, npu_op what, const running *r, const npu_bank *by, int maker) {
-  const npu_term to = term_of(b, r->near, r->o, r->o, r->box);
+  const npu_term to = term_of(b, r->bank, r->o, r->o, r->box);
   const npu_term from[2] = {to, term_of(b, by, maker, r->o, r->box)};
   npu_vector_add(b, r->o, what, r->box, b->p->wl->ops[r->o].n_out_dims, &to, from);
 }
@@ -132,9 +132,9 @@ void npu_stream_before(npu_build *b, int n, int child) {
   const int x = maximum(b, n);
   running r;
   if (x < 0 || !below(b, child, x) || npu_stream_begins(b, x) || !fetch(b, x, &r)) return;
-  npu_bank *before = fixing(b, x, NPU_F32, r.box);
+  npu_bank *before = correction_bank(b, x, NPU_F32, r.box);
   if (!before) return;
-  const npu_term to = term_of(b, before, x, x, r.box), from = term_of(b, r.near, x, x, r.box);
+  const npu_term to = term_of(b, before, x, x, r.box), from = term_of(b, r.bank, x, x, r.box);
   npu_vector_add(b, x, NPU_MOV, r.box, b->p->wl->ops[x].n_out_dims, &to, &from);
 }
 
@@ -153,7 +153,7 @@ static void correct(npu_build *b, int n, int x) {
   if (!fetch(b, x, &r) || b->fixing[x] < 0) return;
   const npu_bank *factor = &b->bank[npu_bank_turned(b, b->fixing[x])];
   const npu_term f = term_of(b, factor, x, x, r.box),
-                 from[2] = {f, term_of(b, r.near, x, x, r.box)};
+                 from[2] = {f, term_of(b, r.bank, x, x, r.box)};
   const int dims = b->p->wl->ops[x].n_out_dims;
   const double rate = rate_of(b, x);
   const npu_term scaled[2] = {f, {.o = {.memory = -1, .tensor = -1, .number = rate}}};
@@ -171,7 +171,7 @@ static void correct(npu_build *b, int n, int x) {
 static void divide(npu_build *b, int o, int z) {
   running sum, by;
   if (!fetch(b, z, &by) || !fetch(b, o, &sum)) return;
-  combine(b, NPU_DIV, &sum, by.near, z);
+  combine(b, NPU_DIV, &sum, by.bank, z);
   put_back(b, &sum);
 }
 

@@ -129,7 +129,7 @@ static npu_term temp_value(npu_build *b, int o, int i, const tf_ival *range) {
   if (k->in_parts) npu_lay_out_part(b, k, range);
   npu_term v = number(0);
   memcpy(v.step, k->stride, sizeof v.step);
-  v.o = (npu_operand){.memory = k->memory, .tensor = -1, .type = NPU_F32, .at = k->at};
+  v.o = (npu_operand){.memory = k->memory, .tensor = -1, .type = NPU_F32, .base = k->offset};
   return v;
 }
 
@@ -179,12 +179,12 @@ static npu_term coordinate(const tf_op *op, int dim, const tf_ival *range) {
 }
 
 /* The op as it is executed: within a stream, as its steps compute it. */
-static const tf_op *done_of(const npu_build *b, int o) {
+static const tf_op *executed_op(const npu_build *b, int o) {
   return b->p->online ? b->p->online->step[o].op : &b->p->wl->ops[o];
 }
 
 /* The workload's read that corresponds to a read of the executed op. */
-static int asked_read(const npu_build *b, int o, int ref) {
+static int workload_read(const npu_build *b, int o, int ref) {
   const tf_op_step *step = b->p->online ? &b->p->online->step[o] : NULL;
   int i = 0;
   while (step && step->read && step->read[i] != ref)
@@ -216,7 +216,7 @@ static int place_for(int *busy_until, int i, int until) {
 
 /* Whether the op also reads the tensor at an offset of some elements: at most one of such reads may
  * begin where the box does, which is where operands may. */
-static bool is_beside(const tf_workload *wl, const tf_op *op, int read) {
+static bool is_offset_read(const tf_workload *wl, const tf_op *op, int read) {
   const tf_ref *a = &op->reads[read];
   const int rank = wl->tensors[a->tensor].rank;
   bool beside = false;
@@ -232,7 +232,7 @@ static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range
                              int place) {
   const tf_op *op = &b->p->wl->ops[o];
   npu_term v = read_value(b, op, read, range, k);
-  if (!is_beside(b->p->wl, op, read)) return v;
+  if (!is_offset_read(b->p->wl, op, read)) return v;
   const npu_term to = temp_value(b, o, place, range);
   if (!b->ok || b->dry || npu_aligned(b, &v.o)) return v;
   npu_vector_add(b, o, NPU_GATHER, range, op->n_dims, &to, &v);
@@ -242,7 +242,7 @@ static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range
 /* The value of the whole expression, whose last call writes to `to` (NULL: to a temporary). */
 static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank,
                          const npu_term *to) {
-  const tf_op *asked = &b->p->wl->ops[o], *op = done_of(b, o);
+  const tf_op *asked = &b->p->wl->ops[o], *op = executed_op(b, o);
   npu_term v[PARTS];
   int last[PARTS] = {0}, busy_until[NPU_TEMPS] = {0};
   if (op->n_expr > PARTS) npu_stop(b, op->at, "an expression of more than %d parts", PARTS);
@@ -251,8 +251,9 @@ static npu_term run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *co
     const tf_expr *e = &op->expr[i];
     v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
     if (e->what == TF_X_READ) {
-      const int read = asked_read(b, o, e->ref);
-      const int place = is_beside(b->p->wl, asked, read) ? place_for(busy_until, i, last[i]) : 0;
+      const int read = workload_read(b, o, e->ref);
+      const int place =
+          is_offset_read(b->p->wl, asked, read) ? place_for(busy_until, i, last[i]) : 0;
       v[i] = read_aligned(b, o, read, range, bank[read], place);
     }
     if (e->what == TF_X_DIM) v[i] = coordinate(op, e->dim, range);
@@ -325,7 +326,7 @@ static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const 
   }
   const npu_term out = out_value(b, op, range, bank[op->n_reads]);
   const npu_term v = run_expr(b, o, range, bank, op->reduce == TF_ASSIGN ? &out : NULL);
-  const tf_op *done = done_of(b, o);
+  const tf_op *done = executed_op(b, o);
   if (op->reduce != TF_ASSIGN)
     npu_vector_add(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
   else if (done->expr[done->n_expr - 1].what != TF_X_CALL)
@@ -333,7 +334,7 @@ static void run_part(npu_build *b, int o, const tf_ival *range, npu_bank *const 
 }
 
 int npu_vector_calls(const npu_build *b, int o) {
-  const tf_op *done = done_of(b, o);
+  const tf_op *done = executed_op(b, o);
   int calls = b->p->wl->ops[o].reduce != TF_ASSIGN;
   for (int i = 0; i < done->n_expr; i++)
     calls += done->expr[i].what == TF_X_CALL;

@@ -28,7 +28,7 @@ static bool is_left_out(const npu_build *b, int n) {
 }
 
 /* Whether some op below node n has points that are needed. */
-static bool busy(const npu_build *b, int n) {
+static bool has_needed_points(const npu_build *b, int n) {
   if (is_left_out(b, n)) return false;
   for (int i = n; i < b->p->tree->nodes[n].end; i++)
     if (b->p->tree->nodes[i].kind == TF_OP &&
@@ -38,7 +38,7 @@ static bool busy(const npu_build *b, int n) {
 }
 
 /* The only op below node n, if no scope is in between; else -1. */
-static int alone(const npu_build *b, int n) {
+static int only_op(const npu_build *b, int n) {
   const tf_node *nodes = b->p->tree->nodes;
   while (nodes[n].kind == TF_TILE)
     n = nodes[n].children[0];
@@ -122,7 +122,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
 
 /* The cube's bank for the role of the tensor in the op. */
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
-  const int o = alone(b, s->node);
+  const int o = only_op(b, s->node);
   if (o < 0 || !b->product[o]) {
     npu_stop(b, b->p->tree->nodes[s->node].at,
              "below a Tile of L0 stands one product of two tensors");
@@ -163,7 +163,7 @@ static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *
 }
 
 /* Adds the padding that the vector unit reads below the slice's Tile. */
-static void widen(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) {
+static void add_padding(npu_build *b, const tf_slice *s, const npu_bank *k, entry *e) {
   const tf_tensor *z = &workload(b)->tensors[s->tensor];
   memcpy(e->wide, e->box, sizeof e->wide);
   e->padded = -1;
@@ -203,7 +203,7 @@ static void enter(npu_build *b, int i) {
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
   box_of(b, s, k, e.box);
-  widen(b, s, k, &e);
+  add_padding(b, s, k, &e);
   const bool none =
       tf_ival_volume(e.box, k->rank) == 0; /* it only reads padding, and keeps nothing */
   if (none && e.padded < 0) {
@@ -227,7 +227,7 @@ static void enter(npu_build *b, int i) {
 /* ---- ops ------------------------------------------------------------------------------------ */
 /* The bank from which op o reads the tensor: in its innermost tile, or at its home; -1: not at that
  * level. */
-static int at_hand(npu_build *b, int o, int tensor, int level) {
+static int operand_bank(npu_build *b, int o, int tensor, int level) {
   const int leaf = b->p->tree->op_node[o];
   for (int i = 0; i < b->p->n_tile_slices; i++) {
     const tf_slice *s = &b->p->slices[i];
@@ -251,7 +251,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
     if (i < op->n_reads) npu_flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
     const int k =
-        at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
+        operand_bank(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
     if (k < 0) return;
     bank[i] = &b->bank[k];
   }
@@ -270,7 +270,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
 
 /* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from the
  * k-th on, and of all inner ones, to the last. */
-static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
+static void leaf_ranges(npu_build *b, int o, int n, int k, tf_ival *range) {
   const tf_plan *p = b->p;
   const tf_op *op = &p->wl->ops[o];
   const int leaf = p->tree->op_node[o];
@@ -307,7 +307,7 @@ static npu_side side_of_loop(const npu_build *b, int o, const tf_loop *loop) {
 
 /* The first of the temporal loops of Tile n, the innermost Tile of the array's level, that one
  * instruction executes: loops over columns are innermost, those over blocks around them. */
-static int whole_from(const npu_build *b, int o, int n) {
+static int first_whole_loop(const npu_build *b, int o, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   int from = t->n_temporal ? t->n_temporal - 1 : 0;
   if (t->n_temporal == 0 || side_of_loop(b, o, &t->loops[from]) != NPU_COLUMN) return from;
@@ -318,21 +318,21 @@ static int whole_from(const npu_build *b, int o, int n) {
 
 /* A product of rows: one instruction for each setting of the tile's loops that it does not execute
  * itself. */
-static void stream(npu_build *b, int o, int n, int k) {
+static void stream_product(npu_build *b, int o, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n], *child = &b->p->tree->nodes[t->children[0]];
   const bool last = child->kind != TF_TILE || child->level != t->level;
   tf_ival range[TF_MAX_RANK];
-  if (k < (last ? whole_from(b, o, n) : t->n_temporal)) {
+  if (k < (last ? first_whole_loop(b, o, n) : t->n_temporal)) {
     const int l = b->p->first_loop[n] + k;
     for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
       step(b, n, l, i);
-      stream(b, o, n, k + 1);
+      stream_product(b, o, n, k + 1);
     }
     step(b, n, l, 0);
   } else if (!last) {
-    stream(b, o, t->children[0], 0);
-  } else if (busy(b, b->p->tree->op_node[o])) {
-    span(b, o, n, k, range);
+    stream_product(b, o, t->children[0], 0);
+  } else if (has_needed_points(b, b->p->tree->op_node[o])) {
+    leaf_ranges(b, o, n, k, range);
     run_op(b, o, range);
   }
 }
@@ -341,7 +341,7 @@ static void run_here(npu_build *b, int o, int n) {
   const tf_op *op = &workload(b)->ops[o];
   tf_ival range[TF_MAX_RANK];
   if (b->t.flat && b->product[o]) {
-    stream(b, o, n, 0);
+    stream_product(b, o, n, 0);
     return;
   }
   for (int d = 0; d < op->n_dims; d++)
@@ -353,18 +353,18 @@ static void run_here(npu_build *b, int o, int n) {
 static void node(npu_build *b, int n);
 
 /* Iterations of the loop, some of them interleaved. */
-static void in_turns(npu_build *b, int n, int loop) {
+static void interleave(npu_build *b, int n, int loop) {
   for (int64_t i = 0; i < b->ev.trip[loop] && b->ok; i += b->turns) {
     size_t begin[NPU_SLOTS + 1] = {b->out->n};
     int turns = 0;
-    b->weaving = true;
+    b->interleaving = true;
     for (; turns < b->turns && i + turns < b->ev.trip[loop]; begin[turns] = b->out->n) {
       b->turn = turns;
       step(b, n, loop, i + turns++);
       node(b, b->p->tree->nodes[n].children[0]);
     }
-    npu_turns_weave(b, begin, turns);
-    b->weaving = false;
+    npu_turns_interleave(b, begin, turns);
+    b->interleaving = false;
     if (b->clock) npu_clock_run(b);
   }
   b->turn = 0;
@@ -378,54 +378,57 @@ static bool is_late(const npu_build *b) {
 
 /* The settings of the temporal loops of Tile n from its k-th on, and of inner Tiles, of which a
  * mask leaves something. */
-static int64_t work(npu_build *b, int n, int k);
+static int64_t settings_left(npu_build *b, int n, int k);
 
 /* The same for steps `lo` up to `end` of the k-th loop, at the current setting of other loops. */
-static int64_t work_between(npu_build *b, int n, int k, int64_t lo, int64_t end) {
+static int64_t settings_between(npu_build *b, int n, int k, int64_t lo, int64_t end) {
   const int l = b->p->first_loop[n] + k;
   const int64_t was = b->cur[l];
   int64_t sum = 0;
   for (int64_t i = lo; i < end; i++) {
     step(b, n, l, i);
-    sum += work(b, n, k + 1);
+    sum += settings_left(b, n, k + 1);
   }
   step(b, n, l, was);
   return sum;
 }
 
-static int64_t work(npu_build *b, int n, int k) {
+static int64_t settings_left(npu_build *b, int n, int k) {
   const tf_node *t = &b->p->tree->nodes[n];
-  if (k < t->n_temporal) return work_between(b, n, k, 0, b->ev.trip[b->p->first_loop[n] + k]);
+  if (k < t->n_temporal) return settings_between(b, n, k, 0, b->ev.trip[b->p->first_loop[n] + k]);
   const int child = t->children[0];
   if (is_left_out(b, child)) return 0;
   return b->p->tree->nodes[child].kind == TF_TILE && b->p->skips->node[child].may
-             ? work(b, child, 0)
+             ? settings_left(b, child, 0)
              : 1;
 }
 
 /* Whether some of the loop's steps may be smaller than others, or empty, because of a mask. */
 static bool is_uneven(const npu_build *b, int64_t steps) {
-  return b->clock && !b->weaving && b->p->skips && steps > NPU_LONG;
+  return b->clock && !b->interleaving && b->p->skips && steps > NPU_LONG;
 }
 
 /* The steps of the k-th loop of Tile n, without those at both ends that a mask leaves empty. */
 static tf_ival steps_of(npu_build *b, int n, int k) {
   tf_ival all = {0, b->ev.trip[b->p->first_loop[n] + k]};
   if (!is_uneven(b, all.len)) return all;
-  for (; all.len > 0 && !work_between(b, n, k, all.lo, all.lo + 1); all.len--)
+  for (; all.len > 0 && !settings_between(b, n, k, all.lo, all.lo + 1); all.len--)
     all.lo++;
-  for (; all.len > 0 && !work_between(b, n, k, all.lo + all.len - 1, all.lo + all.len); all.len--) {
+  for (; all.len > 0 && !settings_between(b, n, k, all.lo + all.len - 1, all.lo + all.len);
+       all.len--) {
   }
   return all;
 }
 
 /* After step i: the number of steps that are passed over. */
-static int64_t pass_over(npu_build *b, npu_pace *pace, int n, int k, int64_t i, tf_ival all) {
+static int64_t pass_over(npu_build *b, npu_loop_timing *pace, int n, int k, int64_t i,
+                         tf_ival all) {
   const int64_t steps = npu_clock_step(b, pace, i - all.lo, all.len - 1);
   double times = (double)steps / pace->measured;
   if (steps && is_uneven(b, all.len)) {
-    const int64_t measured = work_between(b, n, k, i + 1 - pace->measured, i + 1);
-    times = (double)work_between(b, n, k, i + 1, i + 1 + steps) / (double)(measured ? measured : 1);
+    const int64_t measured = settings_between(b, n, k, i + 1 - pace->measured, i + 1);
+    times =
+        (double)settings_between(b, n, k, i + 1, i + 1 + steps) / (double)(measured ? measured : 1);
   }
   if (steps) npu_clock_pass(b, pace, steps, times);
   return steps;
@@ -442,7 +445,7 @@ static void count_loop(npu_build *b, int n, int k) {
     const double begin = b->length;
     step(b, n, l, i);
     loops(b, n, k + 1);
-    npu_lengthen(b);
+    npu_count_made(b);
     if (i == 1 && steps > 3) b->length += (double)(steps - 3) * (b->length - begin);
   }
   step(b, n, l, 0);
@@ -460,7 +463,7 @@ static void loops(npu_build *b, int n, int k) {
     return;
   }
   if (!b->dry && n == b->turn_tile && k == t->n_temporal - 1) {
-    in_turns(b, n, l);
+    interleave(b, n, l);
     return;
   }
   const tf_ival all = steps_of(b, n, k);
@@ -468,21 +471,21 @@ static void loops(npu_build *b, int n, int k) {
   /* the first, second and last steps have the largest boxes and, if none is skipped, use all
    * banks */
   const bool skips = b->dry && !b->p->clips && !b->p->skips;
-  npu_pace pace;
+  npu_loop_timing pace;
   npu_clock_begin(b, &pace);
   for (int64_t i = all.lo; i <= last && b->ok && !is_late(b);
        i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
     loops(b, n, k + 1);
-    if (b->clock && !b->weaving) i += pass_over(b, &pace, n, k, i, all);
-    if (b->forgets && !b->weaving) npu_lengthen(b);
+    if (b->clock && !b->interleaving) i += pass_over(b, &pace, n, k, i, all);
+    if (b->drops_made && !b->interleaving) npu_count_made(b);
   }
   step(b, n, l, 0);
 }
 
 static void tile(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
-  const int o = alone(b, n);
+  const int o = only_op(b, n);
   if (o >= 0 && t->level == npu_level_of(b, o)) {
     run_here(b, o, n);
     return;
@@ -534,7 +537,7 @@ static void scope(npu_build *b, int n) {
     npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain");
   if (b->ok && npu_stream_check(b, n)) begin_scope(b, n);
   for (int c = 0; c < t->n_children && b->ok; c++) {
-    if (!busy(b, t->children[c])) continue;
+    if (!has_needed_points(b, t->children[c])) continue;
     if (tf_plan_drops(t)) pass(b, n, t->children[c]);
     npu_stream_before(b, n, t->children[c]);
     if (b->ok) node(b, t->children[c]);
@@ -544,7 +547,7 @@ static void scope(npu_build *b, int n) {
 
 static void node(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
-  if (!b->ok || !busy(b, n)) return;
+  if (!b->ok || !has_needed_points(b, n)) return;
   for (int i = 0; i < b->p->n_tile_slices && b->ok; i++)
     if (b->p->slices[i].node == n && b->p->slices[i].level <= b->t.deep) enter(b, i);
   if (!b->ok) return;
@@ -565,7 +568,7 @@ bool npu_walk(npu_build *b) {
   for (b->turn = 0; b->turn == 0 || b->turn < b->turns; b->turn++)
     if (b->ok) npu_flush(b, -1, 1);
   b->turn = 0;
-  if (b->counting) npu_lengthen(b);
+  if (b->counting) npu_count_made(b);
   if (b->clock && !b->counting) npu_clock_run(b);
   return b->ok;
 }

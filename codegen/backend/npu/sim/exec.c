@@ -56,7 +56,8 @@ static void run_copy(npu_run *r, int queue, const npu_step *s) {
   npu_cursor c = {.high = 0};
   if (!box_inside(r, s, 0) || !box_inside(r, s, 1)) return;
   do
-    store(r, queue, s, s->at[0] + to * c.off[0], load(r, queue, s, 1, s->at[1] + from * c.off[1]));
+    store(r, queue, s, s->place[0] + to * c.off[0],
+          load(r, queue, s, 1, s->place[1] + from * c.off[1]));
   while (npu_cursor_next(i, &c));
 }
 
@@ -64,16 +65,16 @@ static void run_copy(npu_run *r, int queue, const npu_step *s) {
 static void window(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t to = npu_type_bytes(i->to.type), from = npu_type_bytes(i->from[0].type);
-  npu_cursor c = {.high = s->at[2], .wide = s->at[3]};
+  npu_cursor c = {.high = s->place[2], .wide = s->place[3]};
   if (!box_inside(r, s, 0)) return;
   do {
     double v = 0;
-    const int64_t at = s->at[1] + from * c.off[1];
-    if (c.high >= 0 && c.high < i->window.in[0] && c.wide >= 0 && c.wide < i->window.in[1]) {
-      if (!npu_inside(r, s, 1, at - s->at[1], at - s->at[1] + from)) return;
+    const int64_t at = s->place[1] + from * c.off[1];
+    if (c.high >= 0 && c.high < i->window.size[0] && c.wide >= 0 && c.wide < i->window.size[1]) {
+      if (!npu_inside(r, s, 1, at - s->place[1], at - s->place[1] + from)) return;
       v = load(r, queue, s, 1, at);
     }
-    store(r, queue, s, s->at[0] + to * c.off[0], v);
+    store(r, queue, s, s->place[0] + to * c.off[0], v);
   } while (npu_cursor_next(i, &c));
 }
 
@@ -87,13 +88,13 @@ static void vector(npu_run *r, int queue, const npu_step *s) {
   if (!inside) return;
   do {
     double a[4];
-    const int64_t to = s->at[0] + npu_type_bytes(i->to.type) * c.off[0];
+    const int64_t to = s->place[0] + npu_type_bytes(i->to.type) * c.off[0];
     if (own) a[0] = load(r, queue, s, 0, to);
     for (int k = 1; k <= sources; k++) {
       const npu_operand *o = &i->from[k - 1];
       a[own + k - 1] = o->memory < 0
                            ? o->number + (double)c.off[k]
-                           : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
+                           : load(r, queue, s, k, s->place[k] + npu_type_bytes(o->type) * c.off[k]);
     }
     store(r, queue, s, to, npu_value(i->op, a));
   } while (npu_cursor_next(i, &c));
@@ -108,13 +109,13 @@ static void mad_values(npu_run *r, int queue, const npu_step *s, const npu_layou
                            npu_type_bytes(i->from[1].type)};
   for (int64_t x = 0; x < m; x++)
     for (int64_t k = 0; k < kk; k++)
-      left[x * kk + k] = load(r, queue, s, 1, s->at[1] + size[1] * npu_element(&at[1], x, k));
+      left[x * kk + k] = load(r, queue, s, 1, s->place[1] + size[1] * npu_element(&at[1], x, k));
   for (int64_t y = 0; y < n; y++)
     for (int64_t k = 0; k < kk; k++)
-      right[y * kk + k] = load(r, queue, s, 2, s->at[2] + size[2] * npu_element(&at[2], y, k));
+      right[y * kk + k] = load(r, queue, s, 2, s->place[2] + size[2] * npu_element(&at[2], y, k));
   for (int64_t x = 0; x < m; x++)
     for (int64_t y = 0; y < n; y++) {
-      const int64_t to = s->at[0] + size[0] * npu_element(&at[0], x, y);
+      const int64_t to = s->place[0] + size[0] * npu_element(&at[0], x, y);
       double sum = i->mad.add ? load(r, queue, s, 0, to) : 0;
       for (int64_t k = 0; k < kk; k++)
         sum += left[x * kk + k] * right[y * kk + k];

@@ -6,23 +6,23 @@
 
 typedef struct {
   npu_run *r;
-  int64_t at[NPU_DEPTH];
+  int64_t value[NPU_DEPTH];
   int depth;
   bool ok;
 } issuer;
 
 static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
   for (int k = 0; k < s->depth; k++)
-    at += step[k] * s->at[k];
+    at += step[k] * s->value[k];
   return at;
 }
 
 static int64_t address_of(const tf_npu *p, const issuer *s, const npu_operand *o) {
   int64_t slot = o->ring.at;
   for (int k = 0; k < s->depth && o->ring.n; k++)
-    slot += o->ring.step[k] * s->at[k];
-  return moved(s, o->at, o->step) + (o->ring.n ? slot % o->ring.n * o->ring.bytes : 0) +
-         (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+    slot += o->ring.step[k] * s->value[k];
+  return moved(s, o->base, o->step) + (o->ring.n ? slot % o->ring.n * o->ring.bytes : 0) +
+         (o->tensor >= 0 ? p->tensor[o->tensor].offset : 0);
 }
 
 static void add_to_queue(issuer *s, int queue, uint32_t step) {
@@ -40,9 +40,9 @@ static void issue(issuer *s, size_t k) {
   npu_step *step = &r->steps[r->n_steps];
   step->instr = (uint32_t)k;
   for (int o = 0; o <= npu_facts_of(i->op)->sources; o++)
-    step->at[o] = address_of(r->p, s, npu_operand_of(i, o));
+    step->place[o] = address_of(r->p, s, npu_operand_of(i, o));
   for (int e = 0; e < 2 && i->op == NPU_LOAD; e++)
-    step->at[2 + e] = moved(s, i->window.at[e], i->window.step[e]);
+    step->place[2 + e] = moved(s, i->window.origin[e], i->window.step[e]);
   for (int q = 0; q < r->p->machine.n_queues; q++)
     if (i->op == NPU_BARRIER || q == queue) add_to_queue(s, q, (uint32_t)r->n_steps);
   r->n_steps++;
@@ -52,11 +52,11 @@ static void issue(issuer *s, size_t k) {
 static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   const npu_instr *i = &p->instr[k];
   if (i->op == NPU_FOR) {
-    s->at[s->depth++] = 0;
+    s->value[s->depth++] = 0;
   } else if (i->op == NPU_END) {
-    if (++s->at[s->depth - 1] < p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
+    if (++s->value[s->depth - 1] < p->instr[i->loop.match].loop.trip) return i->loop.match + 1;
     s->depth--;
-  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->at, s->depth)) {
+  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->value, s->depth)) {
     issue(s, k);
   }
   return k + 1;

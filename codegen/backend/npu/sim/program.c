@@ -47,9 +47,9 @@ void tf_npu_free(tf_npu *p) {
 
 bool npu_add_tensor(tf_npu *p, npu_tensor t) {
   if (!TF_GROW(p->tensor, p->n_tensors)) return false;
-  t.at = t.within ? p->tensor[t.within - 1].at + t.at : p->bytes;
+  t.offset = t.within ? p->tensor[t.within - 1].offset + t.offset : p->bytes;
   p->tensor[p->n_tensors++] = t;
-  if (!t.within) p->bytes = (t.at + t.words * npu_type_bytes(t.type) + 63) / 64 * 64;
+  if (!t.within) p->bytes = (t.offset + t.words * npu_type_bytes(t.type) + 63) / 64 * 64;
   return true;
 }
 

@@ -72,8 +72,8 @@ typedef struct {
   bool unread; /* as far as the compiler knows no instruction reads what others write there */
   int within;  /* 1 + number of an earlier tensor in whose bytes it lies, possibly overlapping with
                   others; 0: it has bytes of its own */
-  int64_t at;  /* offset in global memory, in bytes */
-  tf_loc loc;  /* of its definition in the text */
+  int64_t offset; /* offset in global memory, in bytes */
+  tf_loc loc;     /* of its definition in the text */
 } npu_tensor;
 
 /* Operations of instructions: id, name, sources (of vector operations). An operation of the vector
@@ -113,19 +113,19 @@ typedef struct {
   uint8_t n, at, step[NPU_DEPTH];
 } npu_ring;
 
-/* The place of an operand, in bytes: at + sum of step[depth] * loop variable, in slot 0 of its
+/* The place of an operand, in bytes: base + sum of step[depth] * loop variable, in slot 0 of its
  * ring. memory -1: it is `number`. */
 typedef struct {
-  int memory, tensor; /* tensor -1: none; else `at` is relative to its begin */
+  int memory, tensor; /* tensor -1: none; else `base` is relative to its begin */
   npu_type type;
-  int64_t at, step[NPU_DEPTH];
+  int64_t base, step[NPU_DEPTH];
   npu_ring ring;
   double number;
   tf_loc loc;
 } npu_operand;
 /* Where it begins while all loops are at 0. */
 static inline int64_t npu_begin_of(const npu_operand *o) {
-  return o->at + o->ring.at * o->ring.bytes;
+  return o->base + o->ring.at * o->ring.bytes;
 }
 /* Whether loops lead from slot to slot. */
 static inline bool npu_turns(const npu_ring *g) {
@@ -160,7 +160,7 @@ typedef struct {
     struct { /* other: the matching END; of END its FOR */
       const char *name;
       int64_t trip;
-      size_t other;
+      size_t match;
     } loop;
     struct { /* SET: queue `queue` sets it for queue `to`; WAIT: `to` waits for it, in steps that
                 are in n ranges; a BARRIER is for all queues */
@@ -173,7 +173,7 @@ typedef struct {
     } mad;
     struct { /* LOAD: the window's origin, like operands' places, and the size of the image, outside
                 of which are zeros */
-      int64_t at[2], step[2][NPU_DEPTH], in[2];
+      int64_t origin[2], step[2][NPU_DEPTH], size[2];
     } window;
   };
   int via; /* the path of COPY and LOAD */
@@ -190,8 +190,8 @@ struct tf_npu {
 };
 
 tf_npu *npu_new(void);
-/* Adds a tensor; `within` another one, `at` is relative to that one's begin, else it is assigned.
- * False: out of memory. */
+/* Adds a tensor; `within` another one, `offset` is relative to that one's begin, else it is
+ * assigned. False: out of memory. */
 bool npu_add_tensor(tf_npu *p, npu_tensor t);
 /* Copies the machine and tensors of another program, whose names are borrowed. False: out of
  * memory. */

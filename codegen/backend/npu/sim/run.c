@@ -24,7 +24,7 @@ static void write_input(npu_run *r, int t, const double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   tf_rng rng = tf_rng_new(1, (uint64_t)t);
   for (int64_t k = 0; k < z->words; k++) {
-    const int64_t at = r->p->tensor[t].at + k * npu_type_bytes(z->type);
+    const int64_t at = r->p->tensor[t].offset + k * npu_type_bytes(z->type);
     const float x = (float)(data ? data[k] : 2 * tf_rng_unit(&rng) - 1);
     const uint16_t h = npu_to_half(x);
     if (z->type == NPU_F16)
@@ -39,7 +39,7 @@ static void write_input(npu_run *r, int t, const double *data) {
 static void read_output(const npu_run *r, int t, double *data) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t k = 0; k < z->words; k++) {
-    const uint8_t *b = r->bytes[0] + r->p->tensor[t].at + k * npu_type_bytes(z->type);
+    const uint8_t *b = r->bytes[0] + r->p->tensor[t].offset + k * npu_type_bytes(z->type);
     float x;
     uint16_t h;
     memcpy(&x, b, z->type == NPU_F16 ? 0 : sizeof x);
@@ -52,7 +52,7 @@ static void read_output(const npu_run *r, int t, double *data) {
 static void check_written(npu_run *r, int t) {
   const npu_tensor *z = &r->p->tensor[t];
   for (int64_t b = 0; b < z->words * npu_type_bytes(z->type) / 2; b++)
-    if (!r->shadow[0][r->p->tensor[t].at / 2 + b].set) {
+    if (!r->shadow[0][r->p->tensor[t].offset / 2 + b].set) {
       r->ok = tf_fail(r->d, z->loc, TF_E_UNWRITTEN, "byte %lld of '%s' is not written",
                       (long long)(2 * b), z->name);
       return;
@@ -160,7 +160,7 @@ static void set_flag(npu_run *r, int q, const npu_instr *i) {
     return;
   }
   new->time = r->time[q];
-  memcpy(new->seen, r->seen[q], sizeof new->seen);
+  memcpy(new->known_ended, r->known_ended[q], sizeof new->known_ended);
   *(f->first ? f->last : &f->first) = new;
   f->last = &new->next;
 }
@@ -168,7 +168,7 @@ static void set_flag(npu_run *r, int q, const npu_instr *i) {
 static void wait_flag(npu_run *r, int q, const npu_instr *i) {
   npu_flags *f = &r->flags[i->queue][i->flag.to][i->flag.id];
   npu_flag *old = f->first;
-  learn_ended(r->seen[q], old->seen);
+  learn_ended(r->known_ended[q], old->known_ended);
   f->first = old->next;
   free(old);
 }
@@ -179,9 +179,9 @@ static void pass_barrier(npu_run *r, double at) {
   for (int q = 0; q < n; q++)
     at = r->time[q] > at ? r->time[q] : at;
   for (int q = 1; q < n; q++)
-    learn_ended(r->seen[0], r->seen[q]);
+    learn_ended(r->known_ended[0], r->known_ended[q]);
   for (int q = 0; q < n; q++) {
-    memcpy(r->seen[q], r->seen[0], sizeof r->seen[q]);
+    memcpy(r->known_ended[q], r->known_ended[0], sizeof r->known_ended[q]);
     r->time[q] = at;
     r->pos[q]++;
   }
@@ -201,7 +201,7 @@ static void begin_head(npu_run *r, int q, double begin, tf_npu_result *out) {
   } else if (i->op == NPU_WAIT) {
     wait_flag(r, q, i);
   } else {
-    r->seen[q][q] = (uint32_t)r->pos[q];
+    r->known_ended[q][q] = (uint32_t)r->pos[q];
     if (!r->o->timing_only) npu_exec(r, q, s);
     r->time[q] = begin + npu_cycles_of(&r->p->machine, i);
     if (r->p->machine.vector.port > 0) share_port(r, out, i, begin, &r->time[q]);
@@ -239,10 +239,10 @@ static void check_ended(npu_run *r) {
 /* ---- a run ---------------------------------------------------------------------------------- */
 static bool start(npu_run *r, double *const *data, tf_npu_result *out) {
   const tf_npu *p = r->p;
-  r->told = calloc(p->n + 1, 1);
+  r->reported = calloc(p->n + 1, 1);
   out->n_queues = p->machine.n_queues;
   out->queues = calloc((size_t)out->n_queues + 1, sizeof *out->queues);
-  if (!r->told || !out->queues || (!r->o->timing_only && !make_memories(r)))
+  if (!r->reported || !out->queues || (!r->o->timing_only && !make_memories(r)))
     return tf_out_of_memory(r->d);
   for (int q = 0; q < out->n_queues; q++)
     out->queues[q].queue = p->machine.queue[q];
@@ -279,7 +279,7 @@ static void free_run(npu_run *r) {
   for (int q = 0; q < NPU_QUEUES; q++)
     free(r->list[q]);
   free(r->steps);
-  free(r->told);
+  free(r->reported);
   free(r);
 }
 

@@ -6,7 +6,8 @@
 /* An instruction as it is issued, with the places of its operands. */
 typedef struct {
   uint32_t instr;
-  int64_t at[4]; /* bytes in their memories: to, from[]; of LOAD followed by the window's origin */
+  int64_t
+      place[4]; /* bytes in their memories: to, from[]; of LOAD followed by the window's origin */
 } npu_step;
 
 /* The shadow of two bytes of a memory: the last write (its number in its queue, from 1; 0: none, or
@@ -20,7 +21,7 @@ typedef struct {
 /* A flag that is set and not yet waited for. */
 typedef struct npu_flag {
   double time;
-  uint32_t seen[NPU_QUEUES];
+  uint32_t known_ended[NPU_QUEUES];
   struct npu_flag *next;
 } npu_flag;
 
@@ -41,12 +42,12 @@ typedef struct {
   double time[NPU_QUEUES], busy[NPU_QUEUES];
   double mad_end, vector_end; /* of the latest ones that have begun */
   size_t last_span[NPU_QUEUES];
-  uint32_t seen[NPU_QUEUES]
-               [NPU_QUEUES]; /* [queue][of another] steps that are known to have ended */
+  uint32_t known_ended[NPU_QUEUES]
+                      [NPU_QUEUES]; /* [queue][of another] steps that are known to have ended */
   npu_flags flags[NPU_QUEUES][NPU_QUEUES][NPU_FLAGS];
   uint8_t *bytes[NPU_MEMORIES];
   npu_shadow *shadow[NPU_MEMORIES];
-  uint8_t *told; /* [instr] faults that were reported, a bit for each npu_fault */
+  uint8_t *reported; /* [instr] faults that were reported, a bit for each npu_fault */
   bool ok;
 } npu_run;
 
@@ -64,7 +65,7 @@ void npu_writes(npu_run *r, int queue, const npu_step *s, int64_t at);
  * otherwise that is reported. */
 bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t hi);
 /* Reports a fault of an instruction, once. */
-bool npu_tell(npu_run *r, const npu_step *s, npu_fault what);
+bool npu_report(npu_run *r, const npu_step *s, npu_fault what);
 
 static inline const npu_instr *npu_instr_of(const npu_run *r, const npu_step *s) {
   return &r->p->instr[s->instr];

@@ -31,13 +31,13 @@ npu_layout npu_layout_of(const npu_cube *c, const npu_instr *i, int operand) {
 }
 
 int64_t npu_element(const npu_layout *l, int64_t row, int64_t column) {
-  if (l->flat) return l->turned ? column * l->ld + row : row * l->ld + column;
+  if (l->flat) return l->rows_are_k ? column * l->ld + row : row * l->ld + column;
   return row / l->rows * l->ld + column / l->columns * l->rows * l->columns +
          row % l->rows * l->columns + column % l->columns;
 }
 
 static int64_t begin_of(const tf_npu *p, const npu_operand *o) {
-  return npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].at : 0);
+  return npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].offset : 0);
 }
 
 static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {
@@ -54,9 +54,9 @@ static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *
 
 /* Whether the window's source is inside the image there, rather than padding. */
 static bool in_image(const npu_instr *i, const npu_cursor *c) {
-  const int64_t high = i->window.at[0] + c->high, wide = i->window.at[1] + c->wide;
+  const int64_t high = i->window.origin[0] + c->high, wide = i->window.origin[1] + c->wide;
   return i->op != NPU_LOAD ||
-         (high >= 0 && high < i->window.in[0] && wide >= 0 && wide < i->window.in[1]);
+         (high >= 0 && high < i->window.size[0] && wide >= 0 && wide < i->window.size[1]);
 }
 
 void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {

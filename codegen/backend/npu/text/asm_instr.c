@@ -29,8 +29,8 @@ static void read_end(npu_reader *r, npu_instr *i) {
     return;
   }
   const size_t first = r->open[--r->depth];
-  i->loop.other = first;
-  r->p->instr[first].loop.other = (size_t)(i - r->p->instr);
+  i->loop.match = first;
+  r->p->instr[first].loop.match = (size_t)(i - r->p->instr);
   npu_ends(r);
 }
 
@@ -124,8 +124,8 @@ static void read_copy(npu_reader *r, npu_instr *i) {
         return;
       }
       if (k % 2 == 0) w = npu_next(r);
-      if (!(k < 2 ? npu_read_place(r, w, what[k], &i->window.at[k], i->window.step[k])
-                  : npu_integer(r, w, what[k], 1, &i->window.in[k - 2])))
+      if (!(k < 2 ? npu_read_place(r, w, what[k], &i->window.origin[k], i->window.step[k])
+                  : npu_integer(r, w, what[k], 1, &i->window.size[k - 2])))
         return;
     }
   }

@@ -151,22 +151,22 @@ static int tensor_of(npu_reader *r, npu_word w) {
 /* `at TENSOR BYTES` after tmp: it lies in that one's bytes. False: the text is wrong. */
 static bool read_within(npu_reader *r, npu_word side, npu_tensor *z) {
   const npu_tensor *of;
-  const char *before = r->at;
+  const char *before = r->next;
   const npu_word at = npu_next(r);
-  if (!npu_is(at, "at")) return r->at = before, true;
+  if (!npu_is(at, "at")) return r->next = before, true;
   if (!npu_is(side, "tmp"))
     return npu_fail(r, at, TF_E_SYNTAX, "only a tmp tensor lies in another's bytes");
   const int i = tensor_of(r, npu_next(r));
   const npu_word bytes = i < 0 ? (npu_word){0} : npu_next(r);
-  if (i < 0 || !npu_integer(r, bytes, "the byte at which it begins", 0, &z->at)) return false;
+  if (i < 0 || !npu_integer(r, bytes, "the byte at which it begins", 0, &z->offset)) return false;
   of = &r->p->tensor[i];
   z->within = i + 1;
   const int64_t size = npu_type_bytes(z->type), room = of->words * npu_type_bytes(of->type);
-  if (z->at % size || z->at + z->words * size > room)
+  if (z->offset % size || z->offset + z->words * size > room)
     return npu_fail(r, bytes, TF_E_RANGE,
                     "bytes %" PRId64 " .. %" PRId64 " of '%s', which has %" PRId64
                     ": it lies in them, on multiples of %" PRId64,
-                    z->at, z->at + z->words * size - 1, of->name, room, size);
+                    z->offset, z->offset + z->words * size - 1, of->name, room, size);
   return true;
 }
 

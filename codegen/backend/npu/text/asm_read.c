@@ -32,7 +32,7 @@ tf_npu *tf_npu_read(const tf_text *t, tf_diags *d) {
   for (const char *s = t->text, *end = s + t->len; s < end && tf_diags_errors(d) < TF_DIAGS_MAX;
        s = r.end + 1) {
     const char *newline = memchr(s, '\n', (size_t)(end - s));
-    r.begin = r.at = s;
+    r.begin = r.next = s;
     r.end = newline ? newline : end;
     r.line++;
     read_line(&r);

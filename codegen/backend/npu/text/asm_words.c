@@ -12,13 +12,13 @@
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 npu_word npu_next(npu_reader *r) {
-  while (r->at < r->end && is_blank(*r->at))
-    r->at++;
-  npu_word w = {r->at, 0};
-  if (r->at < r->end && *r->at == '#') return w;
-  while (r->at < r->end && !is_blank(*r->at) && *r->at != '#')
-    r->at++;
-  w.n = (size_t)(r->at - w.s);
+  while (r->next < r->end && is_blank(*r->next))
+    r->next++;
+  npu_word w = {r->next, 0};
+  if (r->next < r->end && *r->next == '#') return w;
+  while (r->next < r->end && !is_blank(*r->next) && *r->next != '#')
+    r->next++;
+  w.n = (size_t)(r->next - w.s);
   return w;
 }
 

@@ -13,8 +13,8 @@ typedef struct {
   tf_diags *d;
   uint16_t file;
   uint32_t line;
-  const char *begin, *at, *end; /* of the line */
-  int depth;                    /* open loops */
+  const char *begin, *next, *end; /* of the line */
+  int depth;                      /* open loops */
   size_t open[NPU_DEPTH];
 } npu_reader;
 
@@ -48,7 +48,8 @@ bool npu_read_machine(npu_reader *r, npu_word first);
 void npu_read_instr(npu_reader *r, npu_word first);
 /* operand.c */
 bool npu_read_operand(npu_reader *r, npu_word w, npu_operand *o, bool number);
-/* A sum of numbers, and of loop variables times numbers, which is added to `at` and step[depth]. */
+/* A sum of numbers, and of loop variables times numbers, which is added to the base and
+ * step[depth]. */
 bool npu_read_place(npu_reader *r, npu_word w, const char *what, int64_t *at, int64_t *step);
 bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i);
 #endif

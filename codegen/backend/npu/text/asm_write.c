@@ -61,7 +61,7 @@ static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o,
   }
   fprintf(out, " %s[",
           o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name);
-  put_place(out, turns ? o->at : npu_begin_of(o), o->step, loops);
+  put_place(out, turns ? o->base : npu_begin_of(o), o->step, loops);
   if (turns) put_ring(out, &o->ring, loops);
   fprintf(out, "]:%s", npu_type_name(o->type));
 }
@@ -83,9 +83,10 @@ static void put_operands(FILE *out, const tf_npu *p, const npu_instr *i, const c
     put_operand(out, p, &i->from[k], loops);
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++) {
     fputs(k ? " " : " at ", out);
-    put_place(out, i->window.at[k], i->window.step[k], loops);
+    put_place(out, i->window.origin[k], i->window.step[k], loops);
   }
-  if (i->op == NPU_LOAD) fprintf(out, " in %" PRId64 " %" PRId64, i->window.in[0], i->window.in[1]);
+  if (i->op == NPU_LOAD)
+    fprintf(out, " in %" PRId64 " %" PRId64, i->window.size[0], i->window.size[1]);
   if (i->op == NPU_MAD) {
     fprintf(out, " %" PRId64 " %" PRId64 " %" PRId64 " %s", i->mad.m, i->mad.n, i->mad.k,
             i->mad.add ? "add" : "set");
@@ -142,7 +143,7 @@ void npu_put_head(FILE *out, const tf_npu *p) {
                      : "in");
     if (t->within)
       fprintf(out, " at %s %" PRId64, p->tensor[t->within - 1].name,
-              t->at - p->tensor[t->within - 1].at);
+              t->offset - p->tensor[t->within - 1].offset);
     fputc('\n', out);
   }
 }

@@ -120,7 +120,7 @@ static void put_operand(FILE *out, const tf_npu *p, const npu_operand *o) {
           o->tensor >= 0 ? p->tensor[o->tensor].name : p->machine.memory[o->memory].name,
           o->type == NPU_F16 ? "F16" : "F32");
   const bool turns = npu_turns(&o->ring);
-  put_place(out, turns ? o->at : npu_begin_of(o), o->step);
+  put_place(out, turns ? o->base : npu_begin_of(o), o->step);
   if (turns) put_ring(out, &o->ring);
   fputc(')', out);
 }
@@ -140,10 +140,10 @@ static void put_dims(FILE *out, const npu_instr *i) {
 static void put_window(FILE *out, const npu_instr *i) {
   fputs(", (npu_window){", out);
   for (int k = 0; k < 2; k++) {
-    put_place(out, i->window.at[k], i->window.step[k]);
+    put_place(out, i->window.origin[k], i->window.step[k]);
     fputs(", ", out);
   }
-  fprintf(out, "%" PRId64 ", %" PRId64 "}", i->window.in[0], i->window.in[1]);
+  fprintf(out, "%" PRId64 ", %" PRId64 "}", i->window.size[0], i->window.size[1]);
 }
 
 static void put_product(FILE *out, const npu_instr *i) {

@@ -69,9 +69,9 @@ static void walk(putter *w, size_t *next, bool note) {
       if (note) w->run[w->begin[k] + next[k]] = runs;
       next[k]++, runs++;
     }
-    const bool again = i->op == NPU_END && ++at[depth - 1] < w->p->instr[i->loop.other].loop.trip;
+    const bool again = i->op == NPU_END && ++at[depth - 1] < w->p->instr[i->loop.match].loop.trip;
     depth -= i->op == NPU_END && !again;
-    k = again ? i->loop.other + 1 : k + 1;
+    k = again ? i->loop.match + 1 : k + 1;
   }
 }
 
@@ -121,8 +121,8 @@ static bool put_instr(putter *w, size_t k, size_t *open) {
   *i = *from;
   if (i->op == NPU_FOR) open[w->depth] = w->out.n - 1, w->trip[w->depth++] = i->loop.trip;
   if (i->op == NPU_END) {
-    i->loop.other = open[--w->depth];
-    w->out.instr[i->loop.other].loop.other = w->out.n - 1;
+    i->loop.match = open[--w->depth];
+    w->out.instr[i->loop.match].loop.match = w->out.n - 1;
   }
   for (int q = 0; q < NPU_QUEUES && ok; q++)
     ok = put_flags(w, k, NPU_SET, q);

@@ -91,11 +91,11 @@ static bool read_ring(npu_reader *r, npu_word w, npu_ring *g) {
 /* Where an operand begins. */
 static bool read_begin(npu_reader *r, npu_word w, npu_operand *o) {
   const char *ring = find_char(w, '(');
-  if (!ring) return npu_read_place(r, w, "a byte offset", &o->at, o->step);
+  if (!ring) return npu_read_place(r, w, "a byte offset", &o->base, o->step);
   while (ring > w.s && ring[-1] != '+')
     ring--;
   const npu_word before = {w.s, ring > w.s ? (size_t)(ring - 1 - w.s) : 0};
-  return (ring == w.s || npu_read_place(r, before, "a byte offset", &o->at, o->step)) &&
+  return (ring == w.s || npu_read_place(r, before, "a byte offset", &o->base, o->step)) &&
          read_ring(r, from(w, ring), &o->ring);
 }
 

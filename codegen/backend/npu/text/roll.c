@@ -22,8 +22,8 @@ typedef struct {
   uint64_t hash;
   uint32_t next; /* with the same hash; 0: none */
   bool is_loop;
-  size_t of; /* an instruction of the flat program; of a loop its first child */
-  int depth; /* nested loops, including itself */
+  size_t term; /* an instruction of the flat program; of a loop its first child */
+  int depth;   /* nested loops, including itself */
   int64_t lines, trip;
   size_t children, numbers,
       moves; /* moves: of a loop, the increments of its numbers from step to step */
@@ -41,7 +41,7 @@ typedef struct {
   bool ok, rolled;
   size_t n, n_shapes, n_numbers, n_children;
   term *terms;        /* [n] the program, */
-  uint32_t *of;       /* and the shapes of its terms */
+  uint32_t *shape;    /* and the shapes of its terms */
   shape *shapes;      /* the first is unused */
   number *numbers;    /* places of terms, and moves of loops */
   uint32_t *children; /* shapes of loops' children */
@@ -51,7 +51,7 @@ typedef struct {
 /* ---- places --------------------------------------------------------------------------------- */
 enum { MOST_PLACES = 6 };
 typedef struct {
-  int64_t *at, *step;
+  int64_t *base, *step;
   npu_ring *ring; /* NULL: none */
 } place;
 
@@ -59,13 +59,13 @@ typedef struct {
 static int places_of(npu_instr *i, place to[MOST_PLACES]) {
   int n = 0;
   if (i->op == NPU_SET || i->op == NPU_WAIT || i->op == NPU_BARRIER) return 0;
-  to[n++] = (place){&i->to.at, i->to.step, i->to.ring.n ? &i->to.ring : NULL};
+  to[n++] = (place){&i->to.base, i->to.step, i->to.ring.n ? &i->to.ring : NULL};
   for (int k = 0; k < npu_facts_of(i->op)->sources; k++)
     if (i->from[k].memory >= 0)
       to[n++] =
-          (place){&i->from[k].at, i->from[k].step, i->from[k].ring.n ? &i->from[k].ring : NULL};
+          (place){&i->from[k].base, i->from[k].step, i->from[k].ring.n ? &i->from[k].ring : NULL};
   for (int k = 0; k < 2 && i->op == NPU_LOAD; k++)
-    to[n++] = (place){&i->window.at[k], i->window.step[k], NULL};
+    to[n++] = (place){&i->window.origin[k], i->window.step[k], NULL};
   return n;
 }
 
@@ -93,7 +93,8 @@ static bool alike_operations(const npu_instr *a, const npu_instr *b) {
     for (int s = 0; s <= sources; s++)
       same = same && x->step[s] == y->step[s];
   }
-  if (a->op == NPU_LOAD) return same && !memcmp(a->window.in, b->window.in, sizeof a->window.in);
+  if (a->op == NPU_LOAD)
+    return same && !memcmp(a->window.size, b->window.size, sizeof a->window.size);
   if (a->op != NPU_MAD) return same;
   return same && a->mad.m == b->mad.m && a->mad.n == b->mad.n && a->mad.k == b->mad.k &&
          a->mad.add == b->mad.add && !memcmp(a->mad.ld, b->mad.ld, sizeof a->mad.ld);
@@ -123,9 +124,9 @@ static uint64_t hash_of(const npu_instr *i) {
 
 static bool same_shape(const roller *r, const shape *a, const shape *b) {
   if (a->hash != b->hash || a->is_loop != b->is_loop) return false;
-  if (!a->is_loop) return alike(&r->flat->instr[a->of], &r->flat->instr[b->of]);
+  if (!a->is_loop) return alike(&r->flat->instr[a->term], &r->flat->instr[b->term]);
   return a->trip == b->trip && a->children == b->children && a->numbers == b->numbers &&
-         !memcmp(r->children + a->of, r->children + b->of, a->children * sizeof *r->children) &&
+         !memcmp(r->children + a->term, r->children + b->term, a->children * sizeof *r->children) &&
          !memcmp(r->numbers + a->moves, r->numbers + b->moves, a->numbers * sizeof *r->numbers);
 }
 
@@ -147,20 +148,20 @@ static void add_instr(roller *r, size_t k) {
   const int n = places_of(&i, at);
   const size_t begin = r->terms[r->n].numbers = r->n_numbers;
   for (int q = 0; q < n; q++) {
-    add_number(r, *at[q].at, 0);
+    add_number(r, *at[q].base, 0);
     if (at[q].ring) add_number(r, at[q].ring->at, at[q].ring->n);
   }
-  r->of[r->n++] = shape_of(
-      r, &(shape){.hash = hash_of(&i), .of = k, .lines = 1, .numbers = r->n_numbers - begin});
+  r->shape[r->n++] = shape_of(
+      r, &(shape){.hash = hash_of(&i), .term = k, .lines = 1, .numbers = r->n_numbers - begin});
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
 /* Whether term e continues the sequence of those `by` and twice `by` terms before it. */
-static bool goes_on(const roller *r, size_t e, size_t by) {
+static bool continues(const roller *r, size_t e, size_t by) {
   const number *a = r->numbers + r->terms[e - 2 * by].numbers,
                *b = r->numbers + r->terms[e - by].numbers, *c = r->numbers + r->terms[e].numbers;
   bool same = true;
-  for (size_t k = 0; k < r->shapes[r->of[e]].numbers && same; k++) {
+  for (size_t k = 0; k < r->shapes[r->shape[e]].numbers && same; k++) {
     const int64_t off = c[k].v - b[k].v - (b[k].v - a[k].v);
     same = off == 0 || (c[k].mod && off % c[k].mod == 0);
   }
@@ -171,9 +172,9 @@ static bool goes_on(const roller *r, size_t e, size_t by) {
  * nested too deeply. */
 static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   shape new = {
-      .is_loop = true, .of = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
+      .is_loop = true, .term = r->n_children, .trip = (int64_t)trip, .children = by, .lines = 2};
   for (size_t k = at; k < at + by; k++) {
-    const shape *s = &r->shapes[r->of[k]];
+    const shape *s = &r->shapes[r->shape[k]];
     new.lines += s->lines;
     new.numbers += s->numbers;
     new.depth = s->depth > new.depth ? s->depth : new.depth;
@@ -184,9 +185,9 @@ static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
   for (size_t k = at; k < at + by; k++) {
     r->ok = r->ok && TF_GROW(r->children, r->n_children);
     if (!r->ok) return 0;
-    r->children[r->n_children++] = r->of[k];
-    new.hash = mix(new.hash, r->of[k]);
-    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++) {
+    r->children[r->n_children++] = r->shape[k];
+    new.hash = mix(new.hash, r->shape[k]);
+    for (size_t q = 0; q < r->shapes[r->shape[k]].numbers && r->ok; q++) {
       const number from = r->numbers[r->terms[k].numbers + q];
       const int64_t on = r->numbers[r->terms[k + by].numbers + q].v - from.v;
       add_number(r, from.mod ? (on + from.mod) % from.mod : on, from.mod);
@@ -199,7 +200,7 @@ static uint32_t loop_of(roller *r, size_t at, size_t by, size_t trip) {
 static term first_step(roller *r, size_t at, size_t by) {
   const term begin = {r->n_numbers};
   for (size_t k = at; k < at + by; k++)
-    for (size_t q = 0; q < r->shapes[r->of[k]].numbers && r->ok; q++)
+    for (size_t q = 0; q < r->shapes[r->shape[k]].numbers && r->ok; q++)
       add_number(r, r->numbers[r->terms[k].numbers + q].v, r->numbers[r->terms[k].numbers + q].mod);
   return begin;
 }
@@ -209,23 +210,23 @@ static void roll(roller *r, size_t by, size_t least) {
   size_t n = 0, sure = 0; /* no window begins before `sure` */
   for (size_t i = 0; i < r->n && r->ok;) {
     size_t e = i + by;
-    while (i >= sure && e < r->n && r->of[e] == r->of[e - by] &&
-           (e < i + 2 * by || goes_on(r, e, by)))
+    while (i >= sure && e < r->n && r->shape[e] == r->shape[e - by] &&
+           (e < i + 2 * by || continues(r, e, by)))
       e++;
     const bool enough = i >= sure && e - i >= least * by;
     const uint32_t loop = enough ? loop_of(r, i, by, (e - i) / by) : 0;
     if (loop) {
       r->terms[n] = first_step(r, i, by);
-      r->of[n++] = loop;
+      r->shape[n++] = loop;
       i += (e - i) / by * by;
       r->rolled = true;
       continue;
     }
     /* what ended this run ends those that begin up to there, too */
     if (i >= sure && !enough)
-      sure = e >= r->n ? r->n : e + 1 - (r->of[e] == r->of[e - by] ? 2 : 1) * by;
+      sure = e >= r->n ? r->n : e + 1 - (r->shape[e] == r->shape[e - by] ? 2 : 1) * by;
     r->terms[n] = r->terms[i];
-    r->of[n++] = r->of[i++];
+    r->shape[n++] = r->shape[i++];
   }
   r->n = n;
 }
@@ -273,7 +274,7 @@ static void put_ring(place *p, const number *at, const nest *in, size_t nth) {
     last += g->step[d] * (in->trip[d] - 1);
   }
   if (last >= g->n) return;
-  *p->at += g->at * g->bytes;
+  *p->base += g->at * g->bytes;
   for (int d = 0; d < in->depth; d++)
     p->step[d] += g->step[d] * g->bytes;
   *g = (npu_ring){0};
@@ -284,10 +285,10 @@ static void put_instr(roller *r, const shape *s, const number *at, const nest *i
   size_t nth = 0;
   npu_instr *i = append_instr(r, NPU_BARRIER);
   if (!i) return;
-  *i = r->flat->instr[s->of];
+  *i = r->flat->instr[s->term];
   const int n = places_of(i, to);
   for (int k = 0; k < n; k++, nth++) {
-    *to[k].at = at[nth].v;
+    *to[k].base = at[nth].v;
     for (int d = 0; d < in->depth; d++)
       to[k].step[d] = in->moves[d][nth].v;
     if (to[k].ring) nth++, put_ring(&to[k], &at[nth], in, nth);
@@ -308,7 +309,7 @@ static void put_term(roller *r, uint32_t of, const number *at, nest in) {
   in.trip[in.depth] = s->trip;
   in.moves[in.depth++] = r->numbers + s->moves;
   for (size_t k = 0; k < s->children && r->ok; k++) {
-    const uint32_t child = r->children[s->of + k];
+    const uint32_t child = r->children[s->term + k];
     put_term(r, child, at, in);
     at += r->shapes[child].numbers;
     for (int d = 0; d < in.depth; d++)
@@ -316,8 +317,8 @@ static void put_term(roller *r, uint32_t of, const number *at, nest in) {
   }
   npu_instr *end = append_instr(r, NPU_END);
   if (!end) return;
-  end->loop.other = first;
-  r->out->instr[first].loop.other = r->out->n - 1;
+  end->loop.match = first;
+  r->out->instr[first].loop.match = r->out->n - 1;
 }
 
 static bool is_taken(const tf_npu *p, const char *name) {
@@ -367,14 +368,14 @@ static void put_program(roller *r) {
   for (int d = 0; d < NPU_DEPTH; d++)
     in.name[d] = loop_name(r, d);
   for (size_t k = 0; k < r->n && r->ok; k++)
-    put_term(r, r->of[k], r->numbers + r->terms[k].numbers, in);
+    put_term(r, r->shape[k], r->numbers + r->terms[k].numbers, in);
   for (size_t k = 0; k < r->out->n && r->ok; k++)
     r->out->instr[k].tag = keep(r, r->out->instr[k].tag);
 }
 
 static void end(roller *r) {
   free(r->terms);
-  free(r->of);
+  free(r->shape);
   free(r->shapes);
   free(r->numbers);
   free(r->children);
@@ -388,8 +389,8 @@ static tf_npu *roll_these(const tf_npu *flat, const npu_flagged *f) {
   r->flat = flat;
   r->out = npu_new();
   r->terms = calloc(flat->n + 1, sizeof *r->terms);
-  r->of = calloc(flat->n + 1, sizeof *r->of);
-  r->ok = r->out && r->terms && r->of;
+  r->shape = calloc(flat->n + 1, sizeof *r->shape);
+  r->ok = r->out && r->terms && r->shape;
   if (r->ok) {
     shape_of(r, &(shape){.hash = 0, .is_loop = true});
     add_number(r, 0, 0); /* at least one number */
