@@ -151,8 +151,8 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     end--;
   n = end - from;
   if (n) memcpy(domain, &list[from], (size_t)n * sizeof *domain);
-  if (d->axis != TF_TEMPORAL &&
-      TF_DIVISORS) { /* the least count with tiles as short as on all remaining instances */
+  /* the least count with tiles as short as on all remaining instances */
+  if (d->axis != TF_TEMPORAL && kind != TF_DIVISORS) {
     const int32_t fill = tf_space_parts(b.all, tf_space_parts(b.all, b.hi));
     if (fill >= b.lo && (!n || fill > domain[n - 1])) domain[n++] = fill;
   }
