@@ -127,7 +127,8 @@ static bool made_again(reader *r) {
     for (int t = 0; t < g->workload->n_tensors; t++) {
       const int maker = r->wl->tensors[g->tensor[t]].producer;
       if (g->workload->tensors[t].producer < 0 && maker >= 0 && r->group_of[maker] > i)
-        ok = tf_fail(r->d, g->workload->at, TF_E_ORDER, "reads '%.60s', which a later group makes",
+        ok = tf_fail(r->d, g->workload->at, TF_E_ORDER,
+                     "this group reads '%.60s', which a later group makes",
                      r->wl->tensors[g->tensor[t]].name);
     }
   }
