@@ -108,7 +108,7 @@ tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
       .f = {.wl = tree->workload, .arch = tree->arch, .o = o, .p = p, .name = "kernel", .links = 1},
       .tree = tree};
   tf_tree *other = NULL;
-  bool ok = p && npu_predict(tree, NPU_UNLIMITED, &k.terms, d);
+  bool ok = p && npu_expect(tree, &k.terms, d);
   if (ok && !o->settled) other = npu_settle(tree, &k.rounds, d), ok = other != NULL;
   k.settled = other ? other : tree;
   tf_emitted *e = ok ? print_all(&k) : NULL;

@@ -24,7 +24,10 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   npu_terms terms;
   const npu_limits most = {o->most_cycles > 0 ? o->most_cycles : INFINITY, NPU_LONGEST};
-  npu_predict(tree, most, &terms, d);
+  if (o->most_cycles > 0)
+    npu_predict(tree, most, &terms, d);
+  else
+    npu_expect(tree, &terms, d);
   if (o->work) *o->work += terms.work;
   return terms.cycles;
 }

@@ -239,11 +239,17 @@ npu_clock *npu_clock_new(const tf_npu *p, bool loose) {
 }
 
 double npu_clock_program(const tf_npu *p, tf_diags *d) {
+  npu_terms terms;
+  return npu_clock_whole(p, &terms, d) ? terms.cycles : -1;
+}
+
+bool npu_clock_whole(const tf_npu *p, npu_terms *terms, tf_diags *d) {
   npu_clock *c = npu_clock_new(p, false);
   if (!c) tf_out_of_memory(d);
   for (size_t k = 0; c && k < p->n; k++)
     if (p->instr[k].op != NPU_SET && p->instr[k].op != NPU_WAIT) issue(c, p, &p->instr[k]);
-  const double end = c ? npu_clock_end(c) : -1;
+  const bool ok = c;
+  if (c) *terms = npu_clock_terms(c);
   npu_clock_free(c);
-  return end;
+  return ok;
 }

@@ -111,6 +111,11 @@ tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d);
 /* clock.c: cycles of the program, if no flag delays an instruction longer than its operands do.
  * Negative: out of memory. */
 double npu_clock_program(const tf_npu *p, tf_diags *d);
+/* The same, and of what they are made.  False: out of memory. */
+bool npu_clock_whole(const tf_npu *p, npu_terms *terms, tf_diags *d);
+/* program.c: what is expected of the mapping's program: as npu_predict, but of a short one with
+ * every step looked at.  False: as npu_compile, with the reason in d. */
+bool npu_expect(const tf_tree *tree, npu_terms *terms, tf_diags *d);
 /* program.c: the same for the program that npu_compile would make. Negative: as npu_compile, with
  * the reason in d. */
 double npu_whole_cycles(const tf_tree *tree, tf_diags *d);

@@ -303,3 +303,17 @@ bool npu_predict(const tf_tree *tree, npu_limits most, npu_terms *terms, tf_diag
   npu_build_free(b);
   return terms->cycles >= 0;
 }
+
+bool npu_expect(const tf_tree *tree, npu_terms *terms, tf_diags *d) {
+  enum { SHORT = 1 << 14 }; /* instructions */
+  npu_terms whole;
+  if (!npu_predict(tree, NPU_UNLIMITED, terms, d)) return false;
+  if (terms->length > SHORT) return true;
+  npu_build *b = empty(d);
+  const bool ok = b && run(b, tree) && npu_clock_whole(b->out, &whole, d);
+  npu_build_free(b);
+  if (!ok) return false;
+  whole.length = terms->length, whole.work = terms->work, whole.counted = terms->counted;
+  *terms = whole;
+  return true;
+}
