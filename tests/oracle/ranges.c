@@ -206,8 +206,9 @@ span dim_range(const oracle *o, int op, int dim, int n) {
  * innermost node from n outwards where it does not lead. */
 static bool is_asked(const oracle *o, int op, int n) {
   const int z = o->wl->ops[op].out;
-  bool any = o->wl->ops[op].n_out_dims > 0 || unbounded(o);
-  while (!any && n >= 0 && leads(o, op, n))
+  bool any = false;
+  if (o->wl->ops[op].n_out_dims > 0 || unbounded(o)) return true;
+  while (n >= 0 && leads(o, op, n))
     n = o->tree->nodes[n].parent;
   for (int c = 0; c < o->wl->n_ops && n >= 0; c++)
     for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n) && !any; r++)
