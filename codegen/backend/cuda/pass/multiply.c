@@ -118,7 +118,10 @@ int cu_group_columns(const ir_program *p) {
 }
 
 bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t) {
-  return cu_depthwise_find(wl, op, t) && (t->outputs < 0 || cu_window(wl, op) < 0);
+  enum { COLUMNS = 8 }; /* that a product has on tensor cores at least */
+  return cu_depthwise_find(wl, op, t) &&
+         (t->outputs < 0 || wl->dims[op->dims[t->outputs]].extent < COLUMNS ||
+          cu_window(wl, op) < 0);
 }
 
 bool cu_depthwise_of(const ir_program *p, const ir_stmt *s, cu_depthwise *t) {

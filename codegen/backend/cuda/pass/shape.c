@@ -28,6 +28,8 @@ static bool awaits_blocks(const lowering *w, int o) {
 
 /* The read of a convolution for tensor cores that moves as its window does; -1: it is none. */
 static int window_of(const ir_program *p, const tf_op *op) {
+  cu_depthwise t;
+  if (ir_is_half(p->machine.data) && cu_is_depthwise(p->tree->workload, op, &t)) return -1;
   return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
 }
 
@@ -111,11 +113,13 @@ int64_t cu_window_side(const cu_depthwise *t, int k) {
   return k == t->rows ? CU_ROWS : 1;
 }
 
-/* Pieces of a depthwise convolution are even. */
+/* Pieces of a depthwise convolution are even, of channels eights. */
 static int64_t depthwise_piece(cu_depthwise t, const ir_stmt *s, int k) {
   if (t.rows >= 0 && s->range[t.rows].most == 1) t.rows = -1;
   const int64_t most = cu_window_side(&t, k), pieces = (s->range[k].most + most - 1) / most;
-  return k == t.channels || pieces < 2 ? most : (s->range[k].most + pieces - 1) / pieces;
+  if (pieces < 2) return most;
+  const int64_t even = (s->range[k].most + pieces - 1) / pieces;
+  return k == t.channels ? (even + 7) / 8 * 8 : even;
 }
 
 bool cu_is_multiplied(const ir_program *p, const tf_op *op) {
@@ -146,11 +150,12 @@ double cu_places_of(const ir_program *p, const ir_stmt *s) {
 /* Sums, of which each tap of the window is read once for all of them that have it; weights, two
  * halves of each; what leaves: fitted to 34 kernels (bench/cuda/depthwise.py). */
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
-  enum { BEGIN = 50, WEIGHTS = 8, LEAVE = 5, RAGGED = 9, PLAIN = 3 };
+  enum { BEGIN = 50, WEIGHTS = 8, WORDS = 5, PAIRS = 14, ALONE = 32, PLAIN = 3 };
   const double pair = 4.3; /* read, widened, and where it stands */
   const cu_depthwise *t = &cu_of(s)->window->of;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const tf_ref *in = &op->reads[t->read];
+  const int last = op->n_out_dims - 1;
   double reads = 1, pixels = (double)s->range[t->along].most, others = 1;
   for (int k = 0; k < op->n_out_dims; k++)
     if (k != t->channels && k != t->along) others *= (double)s->range[k].most;
@@ -166,8 +171,9 @@ cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
     reads *= span < settings ? span : settings;
   }
   const double sums = 2 * pixels * (double)t->taps,
-               ragged = cu_of(s)->window->pairs && t->channels == op->n_out_dims - 1 ? 0 : RAGGED,
-               leave = LEAVE + ragged,
+               leave = t->channels < last && t->along < last            ? ALONE
+                       : t->channels == last && cu_of(s)->window->pairs ? WORDS
+                                                                        : PAIRS,
                issued = sums + pair * reads + WEIGHTS * (double)t->taps + leave * pixels + BEGIN;
   return (cu_window_work){.issued = others * issued,
                           .summed = others * sums,
