@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Depthwise convolutions on the target cuda, without a GPU: those of MobileNet-V2 and EfficientNet-B0, channels last, 32 images, bfloat16.
+"""Depthwise convolutions on the target cuda, without a GPU: those of MobileNet-V2 and EfficientNet-B0, channels last and first, and
+some with two and four outputs a channel; 32 images, bfloat16.
 
-    bench/cuda/depthwise.py TILEFLOW OUT.csv [--before OTHER] [--folder DIR] [CASE...]     CASE: patterns, 'a100-*-5x5*'
+    bench/cuda/depthwise.py TILEFLOW OUT.csv [--before OTHER] [--folder DIR] [CASE...]     CASE: patterns, 'a100-first-*-5x5*'
     bench/cuda/depthwise.py --table OUT.csv                                    what it comes to
 
 Each layer has a row for an H100 (sm_90a) and an A100 (sm_80): the expected time, the unit that bounds it and the cycles of all; the same time by another program (--before;
@@ -24,52 +25,61 @@ import issue
 import sass
 
 UNITS = ["issue", "shared", "l2", "memory", "waits", "start"]
-FIELDS = ["architecture", "network", "pixels in", "pixels out", "channels", "window", "stride", "images", "before us", "us", "bound by", *UNITS,
+FIELDS = ["architecture", "network", "pixels in", "pixels out", "channels", "window", "stride", "images", "layout", "outputs", "before us", "us", "bound by", *UNITS,
           "registers", "registers expected", "spilled", "copies", "copies expected", "membar in loops", "issued", "issued expected", "ratio"]
-KEY = FIELDS[:8]
+KEY = FIELDS[:10]
 # Pixels in and out along a side, channels, window, stride (Sandler et al. 2018, table 2; Tan and Le 2019, table 1).
 NETWORKS = {
     "MobileNetV2": """112 112 32 3 1, 112 56 96 3 2, 56 56 144 3 1, 56 28 144 3 2, 28 28 192 3 1, 28 14 192 3 2, 14 14 384 3 1, 14 14 576 3 1,
         14 7 576 3 2, 7 7 960 3 1""",
     "EfficientNet-B0": "28 14 144 5 2, 56 28 144 5 2, 28 28 240 5 1, 14 14 480 5 1, 14 14 672 5 1, 14 7 672 5 2, 7 7 1152 5 1",
 }
+MORE = "28 28 64 3 1 2, 56 56 32 3 1 4, 14 14 144 5 1 2"  # and outputs of a channel
 IMAGES = 32
 MACHINES = {"h100": "sm_90a", "a100": "sm_80"}
 
 
-def layer(into, out, channels, window, stride):
-    """A layer's workload."""
+def layer(into, out, channels, window, stride, layout, outputs):
+    """A layer's workload, its channels last or first."""
     pad = (window - 1) // 2
     rows, columns = (f"{stride}*{x}+{w}-{pad}" for x, w in ("pr", "qs"))
+    last, more = layout == "last", ",m" if outputs > 1 else ""
+    order = lambda pixels, channel: ",".join([pixels, channel] if last else [channel, pixels])
+    dims = f", m: {outputs}" if more else ""
+    out_at, in_at, of = order("p,q", "c" + more), order(f"{rows},{columns}", "c"), order("r,s", "c" + more)
     return f"""workload:
   name: layer
-  dims: {{n: {IMAGES}, p: {out}, q: {out}, c: {channels}, r: {window}, s: {window}}}
-  tensors: {{I: {{pad: [0, {pad}, {pad}, 0], shape: [{IMAGES}, {into}, {into}, {channels}]}}}}
+  dims: {{n: {IMAGES}, p: {out}, q: {out}, c: {channels}{dims}, r: {window}, s: {window}}}
+  tensors: {{I: {{pad: [0,{order(f"{pad},{pad}", "0")}], shape: [{IMAGES},{order(f"{into},{into}", str(channels))}]}}}}
   ops:
-  - "O[n,p,q,c] += I[n,{rows},{columns},c] * W[r,s,c]"
+  - "O[n,{out_at}] += I[n,{in_at}] * W[{of}]"
 """
 
 
 def cases():
     """Row without what is measured, name and text of each."""
     for machine in MACHINES:
-        for net, layers in NETWORKS.items():
+        for layout, net, layers in [(layout, *net) for layout in ("last", "first") for net in NETWORKS.items()] + [("last", "", MORE)]:
             for text in layers.split(","):
-                into, out, channels, window, stride = map(int, text.split())
-                row = dict(zip(KEY, (machine, net, into, out, channels, window, stride, IMAGES)))
-                yield row, f"{net}-{into}-{out}-{channels}-{window}x{window}-s{stride}", layer(into, out, channels, window, stride)
+                into, out, channels, window, stride, outputs = (*map(int, text.split()), 1)[:6]
+                row = dict(zip(KEY, (machine, net, into, out, channels, window, stride, IMAGES, layout, outputs)))
+                name = f"{layout}-{net or outputs}-{into}-{out}-{channels}-{window}x{window}-s{stride}"
+                yield row, name, layer(into, out, channels, window, stride, layout, outputs)
 
 
 def step(code, summed):
     """Of a function: what is issued in the smallest loop that has all its sums and copies, for as many sums."""
     of = lambda loop, word: sum(code[i][1].startswith(word) for i in loop)
     everywhere = range(len(code))
-    sums, copies = of(everywhere, "FFMA"), of(everywhere, "LDGSTS")
-    around = [loop for loop in sass.loops(code) if of(loop, "FFMA") * 10 >= sums * 9 and of(loop, "LDGSTS") == copies]
+    sums, copies = of(everywhere, "FFMA"), of(everywhere, ("LDGSTS", "STS"))
+    around = [loop for loop in sass.loops(code) if of(loop, "FFMA") * 10 >= sums * 9 and of(loop, ("LDGSTS", "STS")) == copies]
     if not around:
         return 0
     taken = issue.way(code, min(around, key=len), False)
-    return len(taken) * summed / of(taken, "FFMA") if of(taken, "FFMA") else 0
+    # pieces of eight elements that a loop puts together
+    puts = [loop for loop in sass.loops(code) if of(loop, "STS") and not of(loop, "FFMA")]
+    all_of = len(taken) + sum(7 * len(loop & set(taken)) for loop in puts)
+    return all_of * summed / of(taken, "FFMA") if of(taken, "FFMA") else 0
 
 
 def looked(at):
@@ -97,7 +107,7 @@ def near(a, b):
 def faults(row):
     """What is not as it should be."""
     return [w for w, is_so in (("spills", int(row["spilled"]) > 0), ("a barrier of memory in a loop", int(row["membar in loops"]) > 0),
-                               ("no tile", not row.get("issued expected")), ("copies", not near(row["copies"], row["copies expected"])),
+                               ("no tile", not row.get("issued expected")), ("copies", row["layout"] == "last" and not near(row["copies"], row["copies expected"])),
                                ("issued", not near(row.get("issued"), row.get("issued expected")))) if is_so]
 
 
@@ -110,11 +120,11 @@ def seconds(tileflow, spec, isa, what, folder):
 def table(rows):
     """A line for each architecture."""
     print("| | Kernels | issued within 10 % | copies as predicted | spilling | `MEMBAR` in loops | time over that before, median |\n|---|--:|--:|--:|--:|--:|--:|")
-    for machine in MACHINES:
-        of = [r for r in rows if r["architecture"] == machine]
+    for machine, layout, more in [(m, *kind) for m in MACHINES for kind in (("last", False), ("first", False), ("last", True))]:
+        of = [r for r in rows if (r["architecture"], r["layout"], int(r["outputs"]) > 1) == (machine, layout, more)]
         having = lambda fault: sum(fault in faults(r) for r in of)
         ratios = sorted(float(r["us"]) / float(r["before us"]) for r in of if r["before us"])
-        print(f"| {machine} | {len(of)} | {len(of) - having('issued')} | {len(of) - having('copies')} | {having('spills')} | "
+        print(f"| {machine}, channels {layout}{', several outputs' * more} | {len(of)} | {len(of) - having('issued')} | {len(of) - having('copies')} | {having('spills')} | "
               f"{having('a barrier of memory in a loop')} | {ratios[len(ratios) // 2] if ratios else 0:.2f} |")
 
 

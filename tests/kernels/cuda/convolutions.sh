@@ -56,7 +56,7 @@ convolution line f16 'n: 2, p: 200, k: 64, c: 64, r: 5' '  - O[n,p,k] += I[n,p+r
 TENSORS='I: {pad: [0, 1, 1, 1, 0]}'
 convolution volume bf16 'n: 1, t: 4, p: 8, q: 8, k: 64, c: 32, u: 3, r: 3, s: 3' '  - O[n,t,p,q,k] += I[n,t+u-1,p+r-1,q+s-1,c] * W[k,u,r,s,c]' 't=2' 't=2 p=8 q=8 k=64 c=32 u=3 r=3 s=3'
 # Depthwise: pairs of channels from a box of the input in shared memory; two blocks' halves of an odd number of channels; steps of 2, dilated,
-# along one dim; channels with two outputs each stay point by point.
+# along one dim; channels with two outputs each; channels before pixels.
 TENSORS='I: {pad: [0, 1, 1, 0]}'
 convolution depthwise bf16 'n: 2, p: 13, q: 19, c: 40, r: 3, s: 3' '  - O[n,p,q,c] += I[n,p+r-1,q+s-1,c] * W[r,s,c]' 'n=2 p=2 q=3' 'p=7 q=7 c=40 r=3 s=3'
 has depthwise 'get_pair(two, at'
@@ -67,7 +67,11 @@ TENSORS='I: {pad: [0, 2, 0]}'
 convolution row bf16 'n: 2, p: 130, c: 24, r: 5' '  - O[n,p,c] += I[n,p+r-2,c] * W[r,c]' 'n=2 p=2' 'p=65 c=24 r=5'
 has row 'get_pair(two, at'
 TENSORS='I: {pad: [0, 1, 1, 0]}'
-convolution several bf16 'n: 1, p: 9, q: 9, c: 20, m: 2, r: 3, s: 3' '  - O[n,p,q,c,m] += I[n,p+r-1,q+s-1,c] * W[r,s,c,m]' 'p=3' 'p=3 q=9 c=20 m=2 r=3 s=3' 'blocks that have not 33 to 192 rows'
+convolution several bf16 'n: 1, p: 9, q: 9, c: 20, m: 2, r: 3, s: 3' '  - O[n,p,q,c,m] += I[n,p+r-1,q+s-1,c] * W[r,s,c,m]' 'p=3' 'p=3 q=9 c=20 m=2 r=3 s=3' 'it does more than a region of warps can'
+has several 'get_pair(two, at'
+TENSORS='I: {pad: [0, 0, 1, 1]}'
+convolution first f16 'n: 2, p: 9, q: 13, c: 40, r: 3, s: 3' '  - O[n,c,p,q] += I[n,c,p+r-1,q+s-1] * W[c,r,s]' 'n=2 q=2' 'p=9 q=7 c=40 r=3 s=3'
+has first 'get_pair(two, at'
 # Transposed, with a stride of 2: a phase's pixels have every other of the weights, of which the last may be behind the tensor's end.
 TENSORS='I: {pad: [0, 1, 1, 0]}'
 phases='  - C[n,f,g,p,q,k] += I[n,p-r,q-s,c] * W[k,2*r+f,2*s+g,c]

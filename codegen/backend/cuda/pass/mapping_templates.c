@@ -243,7 +243,6 @@ static int64_t even_up(int64_t extent, int64_t most) {
   const int64_t n = (extent + most - 1) / most;
   return (extent + n - 1) / n;
 }
-
 /* The length of a block of rows or columns, of the current size. */
 static int64_t block_of(const former *f, int64_t extent, int64_t most) {
   return f->size.whole && most < extent ? most : even_length(extent, most);
@@ -337,7 +336,8 @@ static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
     const int64_t side = cu_window_side(t, k), most = k == t->channels ? f->size.columns
                                                       : k == t->pixel  ? side * f->size.rows / 64
                                                                        : side;
-    if (f->block[d]) f->block[d] = k == t->channels ? most : even_up(f->wl->dims[d].extent, most);
+    const int64_t block = even_up(f->wl->dims[d].extent, most);
+    if (f->block[d]) f->block[d] = k == t->channels ? (block + 7) / 8 * 8 : block;
   }
   f->row = op->dims[t->pixel_row >= 0 ? t->pixel_row : t->pixel], f->column = op->dims[t->channels];
   f->keys = -1;

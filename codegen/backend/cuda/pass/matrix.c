@@ -171,6 +171,34 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
 }
 
+bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t) {
+  return cu_depthwise_find(wl, op, t) &&
+         (t->outputs < 0 || wl->dims[op->dims[t->outputs]].extent < COLUMNS ||
+          cu_window(wl, op) < 0);
+}
+
+bool cu_depthwise_of(const ir_program *p, const ir_stmt *s, cu_depthwise *t) {
+  const tf_workload *wl = p->tree->workload;
+  const tf_op *op = &wl->ops[s->op];
+  if (s->kind != IR_NEST || !ir_is_half(p->machine.data) || !cu_mma_of(p) || cu_is_wmma(p) ||
+      !ir_is_product(op) || s->nest.divides >= 0 || !cu_is_depthwise(wl, op, t))
+    return false;
+  const int z = op->reads[t->read].tensor;
+  const ir_buffer *in = &p->buffers[s->nest.from ? s->nest.from[t->read] : p->buffer_of[z]];
+  const int by = op->reads[1 - t->read].tensor;
+  const ir_buffer *weights =
+      &p->buffers[s->nest.from ? s->nest.from[1 - t->read] : p->buffer_of[by]];
+  bool is = wl->tensors[by].producer < 0 && weights->role == IR_ARGUMENT &&
+            weights->type == p->machine.data && wl->tensors[z].producer < 0 &&
+            in->role == IR_ARGUMENT && in->type == p->machine.data;
+  for (int i = 0; i < s->nest.n_resets; i++)
+    is &= s->nest.resets[i].var < 0;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    is &= s->range[k].exact && s->range[k].lo.var < 0 && s->range[k].lo.off == 0 &&
+          s->range[k].most == wl->dims[op->dims[k]].extent;
+  return is;
+}
+
 /* Limits for channels that are not contiguous: the length of one product's sum, and how few
  * channels count as few. */
 enum { MOST_CHUNK_SUM = 160, FEW_SUM = 64, MOST_CHUNK = 64, LEAST_CHUNK = 8 };

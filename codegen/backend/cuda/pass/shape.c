@@ -26,6 +26,8 @@ static bool awaits_blocks(const lowering *w, int o) {
 
 /* The read of a convolution for tensor cores that has the window; -1: none. */
 static int window_of(const ir_program *p, const tf_op *op) {
+  cu_depthwise t;
+  if (ir_is_half(p->machine.data) && cu_is_depthwise(p->tree->workload, op, &t)) return -1;
   return cu_mma_of(p) && !cu_is_wmma(p) ? cu_window(p->tree->workload, op) : -1;
 }
 
@@ -110,11 +112,13 @@ int64_t cu_window_side(const cu_depthwise *t, int k) {
   return k == t->pixel_row ? CU_ROWS : 1;
 }
 
-/* Equal pieces of a depthwise convolution. */
+/* Equal pieces of a depthwise convolution, each with a multiple of eight channels. */
 static int64_t depthwise_piece(cu_depthwise t, const ir_stmt *s, int k) {
   if (t.pixel_row >= 0 && s->range[t.pixel_row].most == 1) t.pixel_row = -1;
   const int64_t most = cu_window_side(&t, k), pieces = (s->range[k].most + most - 1) / most;
-  return k == t.channels || pieces < 2 ? most : (s->range[k].most + pieces - 1) / pieces;
+  if (pieces < 2) return most;
+  const int64_t even = (s->range[k].most + pieces - 1) / pieces;
+  return k == t.channels ? (even + 7) / 8 * 8 : even;
 }
 
 bool cu_is_multiplied(const ir_program *p, const tf_op *op) {
@@ -145,11 +149,12 @@ double cu_places_of(const ir_program *p, const ir_stmt *s) {
 /* Sums, for which each position of the window is read once for all pixels that use it; weights, two
  * 16-bit values each; and the stores: fitted to 34 kernels (bench/cuda/depthwise.py). */
 cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
-  enum { BEGIN = 50, WEIGHTS = 8, LEAVE = 5, RAGGED = 9, PLAIN = 3 };
+  enum { BEGIN = 50, WEIGHTS = 8, WORDS = 5, PAIRS = 14, ALONE = 32, PLAIN = 3 };
   const double pair = 4.3; /* read, widened, and where it stands */
   const cu_depthwise *t = &cu_of(s)->window->depthwise;
   const tf_op *op = &p->tree->workload->ops[s->op];
   const tf_ref *in = &op->reads[t->read];
+  const int last = op->n_out_dims - 1;
   double reads = 1, pixels = (double)s->range[t->pixel].most, others = 1;
   for (int k = 0; k < op->n_out_dims; k++)
     if (k != t->channels && k != t->pixel) others *= (double)s->range[k].most;
@@ -165,8 +170,9 @@ cu_window_work cu_window_work_of(const ir_program *p, const ir_stmt *s) {
     reads *= span < settings ? span : settings;
   }
   const double sums = 2 * pixels * (double)t->taps,
-               ragged = cu_of(s)->window->pairs && t->channels == op->n_out_dims - 1 ? 0 : RAGGED,
-               leave = LEAVE + ragged,
+               leave = t->channels < last && t->pixel < last            ? ALONE
+                       : t->channels == last && cu_of(s)->window->pairs ? WORDS
+                                                                        : PAIRS,
                issued = sums + pair * reads + WEIGHTS * (double)t->taps + leave * pixels + BEGIN;
   return (cu_window_work){.issued = others * issued,
                           .summed = others * sums,
