@@ -75,7 +75,7 @@ static bool fit(const divider *d, int loop, const bool *marked, int64_t n, npu_s
   bool *in = malloc((size_t)n * sizeof *in);
   npu_steps more = *to;
   int64_t left = 0;
-  memset(in, 1, in ? (size_t)n * sizeof *in : 0);
+  if (in) memset(in, 1, (size_t)n * sizeof *in);
   for (int64_t s = 0; s < n; s++)
     left += !marked[s];
   while (in && left) {
