@@ -14,8 +14,6 @@ enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FO
 /* Instructions that may be looked at for them.  After more, the best so far is taken; where there
  * is none, it goes on for longer. */
 enum { WHOLE_WORK = 100000, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
-/* The same for one op of several. */
-enum { WHOLE_WORK_OF_ONE = WHOLE_WORK / 2 };
 /* Programs are short while fewer have been looked at. */
 enum { WHOLE_SHORT = 10000 };
 /* Candidates that do not fit after all before each is asked at once. */
@@ -90,8 +88,7 @@ static int best_expected(planner *p, bool sure) {
   for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->at[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const int64_t most = p->of_one ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
-    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
+    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : WHOLE_WORK);
     const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
     const bool behind =
         enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
