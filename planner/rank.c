@@ -14,8 +14,6 @@ enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FO
 /* Instructions that may be evaluated for predictions. After that the best so far is taken; if there
  * is none, predictions go on for longer. */
 enum { WHOLE_WORK = 100000, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
-/* The same for one op of several. */
-enum { WHOLE_WORK_OF_ONE = WHOLE_WORK / 2 };
 /* Programs count as short while fewer have been evaluated. */
 enum { WHOLE_SHORT = 10000 };
 /* Candidates that may turn out not to fit before each is tested at once. */
@@ -90,8 +88,7 @@ static int best_expected(planner *p, bool sure) {
   for (int i = 0; i < p->n && !plan_over(p); i++) {
     plan_candidate *c = &p->candidate[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
-    const int64_t most = p->single_op ? WHOLE_WORK_OF_ONE : WHOLE_WORK;
-    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : most);
+    const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : WHOLE_WORK);
     const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
     const bool behind =
         enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
