@@ -164,7 +164,7 @@ typedef struct {
   KEY(LINE, "access", int64_t, access, , 1, "one word",                                                                \
       "size that an access moves: energy is that of whole ones, those of each instance rounded up") /* in words */     \
   KEY(LINE, "line", int64_t, line, , 0, "counts go by words",                                                          \
-      "size of a row of a bank, which is read or written as a whole ([SEMANTICS.md](SEMANTICS.md) section 9)")         \
+      "size of a row of a bank, or of what a DMA unit moves, which is read or written as a whole ([SEMANTICS.md](SEMANTICS.md) section 9)")         \
   KEY(BITS, "banks", int, banks, , 1, "", "banks in which its lines lie in turn")                                      \
   KEY(BITS, "bank-ports", int, bank_ports, , 1, "", "lines that a bank serves in a cycle")                             \
   KEY(PJ, "leakage", double, leak_pj, , 0, "", "energy per cycle of each instance of the machine, used or not")        \

@@ -162,15 +162,14 @@ static double best_again(const lots *l, int max_ops, unsigned run, double *memo)
       if (rest >> o & 1 && !(set >> o & 1)) ready = !(readers(l->wl, o) & set);
     const unsigned left = ready ? left_over(l->wl, set, run) : 0;
     if (!ready || __builtin_popcount(left) > NET_MOST_AGAIN || !may_be(l->wl, set, true)) continue;
-    const double after = best_again(l, max_ops, run | (set & ~left), memo);
-    memo[run] = fmin(memo[run], cost_of_set(l, set) + after);
+    memo[run] =
+        fmin(memo[run], cost_of_set(l, set) + best_again(l, max_ops, run | (set & ~left), memo));
   }
   return memo[run];
 }
 
 /* The best of the same costs, with ops made again: their number. */
-static int test_again(const lots *l, int max_ops, const net_cost_source *like, tf_diags *d) {
-  net_cost_source source = *like;
+static int test_again(const lots *l, int max_ops, net_cost_source source, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   net_cuts cuts = {0};
   double memo[1 << 9] = {0}, sum = 0;
@@ -228,7 +227,7 @@ static int test_best(uint64_t seed) {
   }
   CHECK(run == (1u << l.wl->n_ops) - 1);
   CHECK_NEAR(sum, cuts.cost, 1e-12);
-  const int again = test_again(&l, max_ops, &source, e.d);
+  const int again = test_again(&l, max_ops, source, e.d);
   tf_arena_free(a);
   case_drop(&e);
   return again;

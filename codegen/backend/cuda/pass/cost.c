@@ -98,17 +98,15 @@ typedef struct {
   double copy_bytes[MOST_COPIES]; /* of each copy, in program order */
   /* of a block, in cycles: */
   double tensor, plain, special, shared, copied, waits;
-  double issued;       /* instructions of the warp that issues most */
-  double partial_sums; /* cycles of plain units that add up partial sums of a ring, which overlap
-                   with the other warpgroup's products */
-  double slots;        /* instructions issued by such a warp; and by all, in whole warps */
-  double all_slots;
-  double share;      /* the share of the block's warps that run the statement */
-  bool few_warps;    /* some work is for few warps, with no others to hide latencies */
-  double multiplied; /* of the instructions, those of tensor cores */
-  double summed;     /* and multiply-adds of depthwise convolutions */
-  int loops;         /* loops with products seen so far */
-  cu_step step;      /* of the innermost loop with most products */
+  double issued;           /* instructions of the warp that issues most */
+  double partial_sums;     /* cycles of plain units for partial sums of a ring, beside products */
+  double slots, all_slots; /* instructions issued by such a warp; and by all, in whole warps */
+  double share;            /* the share of the block's warps that run the statement */
+  bool few_warps;          /* some work is for few warps, with no others to hide latencies */
+  double multiplied;       /* of the instructions, those of tensor cores */
+  double summed;           /* and multiply-adds of depthwise convolutions */
+  int loops;               /* loops with products seen so far */
+  cu_step step;            /* of the innermost loop with most products */
   double steps,
       depth; /* tiles of the longest ring that a block uses; and how many there are at a time */
 } block;
