@@ -32,6 +32,8 @@ static bool is_asked(const tf_eval *ev, int o, int n, const int64_t *dg) {
   bool any = p->wl->ops[o].n_out_dims > 0;
   while (!any && n >= 0 && tf_plan_leads(p, o, n))
     n = p->tree->nodes[n].parent;
+  if (!any && ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out])
+    return ev->made[o]->len > 0;
   for (int i = 0; i < z->n_consumers && n >= 0 && !any; i++)
     any = tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]) &&
           !op_idle(ev, z->consumers[i], n, dg);
