@@ -523,6 +523,12 @@ bool gen_mapping(tf_rng *g, page *p, unsigned *features) {
   return ok;
 }
 
+static void complain(const tf_diags *d) {
+  char *why = tf_diags_text(d);
+  fputs(why ? why : "?", stderr);
+  free(why);
+}
+
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
@@ -577,9 +583,7 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
     }
     if (with) *kind = "with numbers";
   } else {
-    char *why = tf_diags_text(d);
-    fputs(why ? why : "?", stderr);
-    free(why);
+    complain(d);
   }
   tf_spec_free(spec);
   tf_diags_free(d);
