@@ -24,18 +24,32 @@ static tf_ival index_range(const tf_eval *ev, int o, const tf_index *ix, int n, 
 
 static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg);
 
+/* Whether ops below n, where op o does not lead, have work that reads what it makes. */
+static bool has_reader(const tf_eval *ev, int o, int n, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  bool any = false, known = false;
+  tf_range_found *f = p->memo ? tf_memo_find(p, o, p->wl->n_dims, n, &known) : NULL;
+  if (known) return f->asked;
+  for (int i = 0; i < z->n_consumers && !any; i++)
+    any = tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]) &&
+          !op_idle(ev, z->consumers[i], n, dg);
+  if (!f) return any;
+  f->asked = any;
+  tf_memo_store(p, f, o, p->wl->n_dims, n);
+  return any;
+}
+
 /* Whether somebody asks for the number that op o makes, which has no rank to tell it by: at the
  * innermost node from n outwards where it does not lead. */
 static bool is_asked(const tf_eval *ev, int o, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
-  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
-  bool any = p->wl->ops[o].n_out_dims > 0;
-  while (!any && n >= 0 && tf_plan_leads(p, o, n))
+  if (p->wl->ops[o].n_out_dims > 0) return true;
+  while (n >= 0 && tf_plan_leads(p, o, n))
     n = p->tree->nodes[n].parent;
-  for (int i = 0; i < z->n_consumers && n >= 0 && !any; i++)
-    any = tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]) &&
-          !op_idle(ev, z->consumers[i], n, dg);
-  return any || n < 0;
+  if (n >= 0 && ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out])
+    return ev->made[o]->len > 0;
+  return n < 0 || has_reader(ev, o, n, dg);
 }
 
 static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {

@@ -29,7 +29,7 @@ static bool allocate(tf_arena *a, tf_plan *p) {
   p->memo->query = 1;
   p->memo->deep = deep + 1;
   p->memo->since = TF_ARRAY(a, uint64_t, (size_t)deep + 1);
-  const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * ((size_t)p->wl->n_dims + 1);
   p->memo->n = all < MOST_FOUND ? all : MOST_FOUND;
   p->memo->found = TF_ARRAY(a, tf_range_found, p->memo->n);
   return p->memo->found && p->memo->since;
@@ -77,8 +77,8 @@ bool tf_range_memo_exact(tf_arena *a, tf_plan *p) {
 }
 
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known) {
-  const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
-               ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  const size_t dims = (size_t)p->wl->n_dims + 1, op_dim = (size_t)op * dims + (size_t)dim,
+               ops = (size_t)p->wl->n_ops * dims;
   tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
   const uint64_t since = p->memo->held ? p->memo->since[p->depth[node]] : p->memo->query;
   *known = f->query >= since && f->op_dim == (int)op_dim && f->node == node;

@@ -20,6 +20,7 @@ typedef struct {
     uint64_t mask;
     tf_range_shift shift;
     int scope;
+    bool asked;
   };
 } tf_range_found;
 
@@ -81,11 +82,12 @@ static inline void tf_keep_forget(const tf_eval *ev) {
   if (ev->keep) ev->keep->evaluation++;
 }
 
-/* The entry for a result; *known: whether it is valid.  Only with a memo. */
+/* The entry for a result; *known: whether it is valid.  Only with a memo.  dim: n_dims for what is
+ * of the op alone. */
 tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);
 /* Marks the entry as valid; the caller has written the result. */
 static inline void tf_memo_store(const tf_plan *p, tf_range_found *f, int op, int dim, int node) {
-  f->query = p->memo->query, f->op_dim = op * p->wl->n_dims + dim, f->node = node;
+  f->query = p->memo->query, f->op_dim = op * (p->wl->n_dims + 1) + dim, f->node = node;
   p->memo->walked++;
 }
 #endif

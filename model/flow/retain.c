@@ -8,6 +8,8 @@ enum { TF_RETAIN_BACK = 64 }; /* most earlier runs searched for the last that co
 
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made) {
   int open = -1, n_open = 0;
+  if (!rank) made[0] = (tf_ival){0, !empty && !held};
+  if (!rank) return;
   for (int r = 0; r < rank; r++) {
     made[r] = empty ? (tf_ival){0, 0} : need[r];
     tf_ival both = held ? tf_common_part(need[r], held[r]) : (tf_ival){0, 0};
@@ -81,6 +83,7 @@ static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf
     out[r] = tf_dim_range(ev, h->ops[i], op->dims[r], h->scope, dg);
     any &= out[r].len > 0;
   }
+  if (!op->n_out_dims) any = !tf_op_idle(ev, h->ops[i], h->scope, dg);
   ev->demand = false;
   return any;
 }

@@ -35,7 +35,8 @@ bool tf_retain_plan(tf_arena *a, tf_plan *p);
  * setting of zeros. */
 bool tf_retain_uneven(const tf_eval *ev, const tf_retain *h, const int64_t *zero);
 
-/* The box that is computed if `need` is needed and `held` (NULL: nothing) is held. */
+/* The box that is computed if `need` is needed and `held` (NULL: nothing) is held; of a number,
+ * which has no rank, made[0] says how many. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);
 
 /* Steps back to the previous run; returns the position of the loop that stepped from there, -1 if

@@ -409,6 +409,82 @@ static tf_spec *read_page(const page *p, tf_diags *d) {
   return tf_spec_read_texts(&t, 1, NULL, 0, d);
 }
 
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+enum { MOST_NUMBERS = 4 };
+
+int gen_numbers_in;
+
+static void say_output(page *p, const tf_workload *wl, const tf_op *op) {
+  page_say(p, "[");
+  for (int d = 0; d < op->n_out_dims; d++)
+    page_say(p, d ? ",%s" : "%s", wl->dims[op->dims[d]].name);
+  page_say(p, "]");
+}
+
+/* A read of a number: one made by an op before the i-th, or an input. */
+static void read_number(tf_rng *g, page *p, int i) {
+  if (i && !rng_chance(g, 3))
+    page_say(p, "Num%d[]", rng_between(g, 0, i - 1));
+  else
+    page_say(p, "Giv%d[]", rng_between(g, 0, 1));
+}
+
+/* The i-th op with numbers: makes one of others or of what some op makes, or reads one. */
+static void number_op(tf_rng *g, page *p, const tf_workload *wl, int i, bool last) {
+  const tf_op *op = &wl->ops[rng_between(g, 0, wl->n_ops - 1)];
+  for (int n = 0; n < wl->n_ops && wl->tensors[op->out].n_consumers && !rng_chance(g, 4); n++)
+    op = &wl->ops[rng_between(g, 0, wl->n_ops - 1)];
+  const int what = rng_between(g, 0, last ? 4 : 2);
+  const char *dim = wl->dims[rng_between(g, 0, wl->n_dims - 1)].name;
+  page_say(p, what > 2 ? "  - \"Val%d" : "  - \"Num%d", i);
+  if (what == 3) say_output(p, wl, op);
+  if (what == 4) page_say(p, "[%s]", dim);
+  if (what <= 2) page_say(p, "[]");
+  page_say(p, what == 2 ? rng_chance(g, 2) ? " += " : " max= " : " = ");
+  if (what == 1) page_say(p, "max(");
+  if (what == 4) page_say(p, "Row%d[%s] + ", i, dim);
+  if (what == 2 || what == 3) {
+    page_say(p, "%s", wl->tensors[op->out].name);
+    say_output(p, wl, op);
+    page_say(p, what == 3 ? " * " : "");
+  }
+  if (what != 2) read_number(g, p, i);
+  page_say(p, what == 0 ? " * 2" : what == 1 ? ", 0)" : "");
+  page_say(p, "\"\n");
+}
+
+/* One op also multiplies by a number: what selects stays as it is. */
+static void times_number(tf_rng *g, page *p, int n_ops) {
+  page tail = {.len = 0};
+  char *at = strstr(p->text, "  ops:\n");
+  for (int n = rng_between(g, 0, n_ops - 1); at && n >= 0; n--)
+    at = strstr(at + 1, "\n  - \"");
+  char *end = at ? strchr(at + 1, '\n') : NULL;
+  if (!end || end[-1] != '"' || (strstr(at, "select") && strstr(at, "select") < end)) return;
+  page_say(&tail, "%s", end - 1);
+  p->len = (size_t)(end - 1 - p->text);
+  page_say(p, " * %s[]%s", rng_chance(g, 2) ? "Num0" : "Giv0", tail.text);
+}
+
+/* Adds ops without dims, and reads of numbers, unless the workload is refused with them. */
+static void draw_numbers(tf_rng *g, page *p, const tf_workload *wl) {
+  const page before = *p;
+  const int n = rng_between(g, 1, MOST_NUMBERS);
+  for (int i = 0, ended = 0; i < n && !ended; i++) {
+    ended = i + 1 == n;
+    number_op(g, p, wl, i, ended);
+  }
+  if (rng_chance(g, 3)) times_number(g, p, wl->n_ops);
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = read_page(p, d);
+  if (!spec || !spec->workload) *p = before;
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
+/* ---- cases ---------------------------------------------------------------------------------- */
+
 void gen_layouts(tf_rng *g, page *p) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = read_page(p, d);
@@ -447,6 +523,12 @@ bool gen_mapping(tf_rng *g, page *p, unsigned *features) {
   return ok;
 }
 
+static void complain(const tf_diags *d) {
+  char *why = tf_diags_text(d);
+  fputs(why ? why : "?", stderr);
+  free(why);
+}
+
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
@@ -456,6 +538,14 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   *kind = gen_input(&g, p, features, asked & ~(1u << GEN_HOME));
   tf_diags *d = tf_diags_new();
   tf_spec *spec = read_page(p, d);
+  tf_rng numbers = tf_rng_new(seed, 13); /* the other draws stay what they are */
+  const bool with = gen_numbers_in && rng_chance(&numbers, gen_numbers_in) && spec &&
+                    spec->workload && *kind != gen_many_name && *kind != gen_peers_name;
+  if (with) {
+    draw_numbers(&numbers, p, spec->workload);
+    tf_spec_free(spec);
+    spec = read_page(p, d);
+  }
   homes = homes && spec && spec->arch && spec->workload && *kind != gen_many_name &&
           *kind != gen_peers_name;
   if (homes) {
@@ -491,10 +581,9 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
     } else {
       mapping(&k);
     }
+    if (with) *kind = "with numbers";
   } else {
-    char *why = tf_diags_text(d);
-    fputs(why ? why : "?", stderr);
-    free(why);
+    complain(d);
   }
   tf_spec_free(spec);
   tf_diags_free(d);

@@ -87,4 +87,6 @@ bool gen_mapping(tf_rng *g, page *p, unsigned *features);
 extern const char *const gen_feature_name[GEN_N];
 /* Whether machines have memories with lines, and tensors layouts in them. */
 extern bool gen_with_lines;
+/* One case in so many has ops without dims and tensors of one number; 0: none has. */
+extern int gen_numbers_in;
 #endif

@@ -2,11 +2,13 @@
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
  * [--padded] [--masked]
  *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
+ *               [--numbers]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
  * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
  * follows the text; --left-out: of masked ones only those count in which a step was left out;
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
+ * --numbers: all with ops without dims, as one in eight has otherwise;
  * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are
  * kept, of which each must be counted and walked.  --ways [KIND]: no oracle, but which way counts
  * what (ways.h); --alone: and no walk. A case that differs is printed as the YAML that `tileflow
@@ -174,6 +176,8 @@ static bool set_mode(session *s, const char *option) {
     s->lines = true;
   else if (!strcmp(option, "--walk"))
     s->walk = true;
+  else if (!strcmp(option, "--numbers"))
+    gen_numbers_in = 1;
   else
     known = false;
   for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
@@ -189,6 +193,7 @@ int main(int argc, char **argv) {
   uint64_t seed = 1, only = 0;
   const char *ways = NULL;
   bool alone = false;
+  gen_numbers_in = 8;
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (set_mode(&s, argv[i])) continue;

@@ -5,6 +5,8 @@
 
 #include "tests/oracle/oracle.h"
 
+enum { FAR = 6 }; /* from -FAR to FAR comparisons are tried */
+
 /* What is known of a value where the condition is false. */
 typedef enum { ANYTHING, NOTHING, ZERO } known; /* NOTHING: -inf */
 
@@ -79,7 +81,8 @@ static bool reads_known(const tf_op *op, const known *of) {
   return false;
 }
 
-/* Whether all that the masked op's -inf comes to is nothing; marks the ops that make it. */
+/* Whether all that the masked op's -inf comes to is nothing, row by row, and is read by another op;
+ * marks the ops that make it. */
 static bool follow(oracle *o, int masked) {
   known of[256] = {ANYTHING};
   for (int i = 0; i < o->wl->n_ops; i++) {
@@ -89,7 +92,9 @@ static bool follow(oracle *o, int masked) {
     if (k == masked) of[op->out] = NOTHING;
     if (!o->fully_masked[k] || k == masked) continue;
     const known v = known_of(o, op, op->n_expr - 1, of);
-    if (v == ANYTHING) return false;
+    if (v == ANYTHING || !has_dim(op, o->mask_l, 0) || !has_dim(op, o->mask_q, 0) ||
+        has_dim(op, o->mask_q, op->n_out_dims))
+      return false;
     if (op->reduce == TF_ASSIGN) {
       of[op->out] = v;
     } else if (!has_dim(op, o->mask_l, op->n_out_dims) ||
@@ -99,6 +104,8 @@ static bool follow(oracle *o, int masked) {
       return false;
     }
   }
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (of[z] != ANYTHING && o->wl->tensors[z].n_consumers == 0) return false;
   return true;
 }
 
@@ -118,15 +125,94 @@ static bool feeds(const oracle *o, int op) {
   return any;
 }
 
-/* The dims that the condition compares. */
-static bool find_dims(oracle *o, const tf_op *op, bool turned) {
-  int dim[2] = {-1, -1};
-  for (int i = 0; i < op->n_expr; i++)
-    if (op->expr[i].what == TF_X_DIM && op->expr[i].dim != dim[0])
-      dim[dim[0] >= 0] = op->expr[i].dim;
-  o->mask_l = dim[turned];
-  o->mask_q = dim[!turned];
-  return dim[1] >= 0;
+/* ---- the band ------------------------------------------------------------------------------- */
+
+static bool is_truth(const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what != TF_X_CALL) return false;
+  if (e->call == TF_K_MIN || e->call == TF_K_MAX)
+    return is_truth(op, e->arg[0]) && is_truth(op, e->arg[1]);
+  return e->call == TF_K_LT || e->call == TF_K_LE || e->call == TF_K_EQ || e->call == TF_K_NE;
+}
+
+/* The dims that the expression names: how many, the first two in dim. */
+static int names(const tf_op *op, int i, int n, int *dim) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_DIM && (n < 1 || e->dim != dim[0]) && (n < 2 || e->dim != dim[1])) {
+    if (n < 2) dim[n] = e->dim;
+    return n + 1;
+  }
+  for (int k = 0; e->what == TF_X_CALL && k < e->n_args; k++)
+    n = names(op, e->arg[k], n, dim);
+  return n;
+}
+
+/* Whether the comparison tells by how far two dims are apart, and by nothing else. */
+static bool tells_apart(const tf_op *op, int i, bool holds, int dim[2]) {
+  const tf_expr *e = &op->expr[i];
+  int64_t at[64] = {0};
+  if (e->call == (holds ? TF_K_NE : TF_K_EQ) || names(op, i, 0, dim) != 2) return false;
+  for (int x = -FAR; x <= FAR; x++)
+    for (int y = -FAR; y <= FAR; y++) {
+      at[dim[0]] = x, at[dim[1]] = y;
+      const double now = value_at(op, i, at);
+      if (isnan(value_at(op, e->arg[0], at)) || isnan(value_at(op, e->arg[1], at))) return false;
+      at[dim[0]]++, at[dim[1]]++;
+      if (value_at(op, i, at) != now) return false;
+    }
+  return true;
+}
+
+/* Collects the comparisons, joined by `and`, that bound the distance of two dims, those of the
+ * first such; holds: where they are true, else where they are false. */
+static void find_bounds(oracle *o, const tf_op *op, int i, bool holds) {
+  const tf_expr *e = &op->expr[i];
+  int dim[2];
+  if (!is_truth(op, i)) return;
+  if (e->call == TF_K_MIN || e->call == TF_K_MAX) {
+    for (int k = 0; k < 2 && (e->call == TF_K_MIN) == holds; k++)
+      find_bounds(o, op, e->arg[k], holds);
+    return;
+  }
+  for (int k = 0; k < 2 && (e->call == TF_K_EQ || e->call == TF_K_NE); k++)
+    if (op->expr[e->arg[k]].what == TF_X_NUMBER && op->expr[e->arg[k]].number == 0 &&
+        is_truth(op, e->arg[1 - k])) {
+      find_bounds(o, op, e->arg[1 - k], (e->call == TF_K_NE) == holds);
+      return;
+    }
+  if (o->n_bounds == MOST_BOUNDS || !tells_apart(op, i, holds, dim)) return;
+  if (!o->n_bounds) o->mask_l = dim[0], o->mask_q = dim[1];
+  const bool same =
+      (dim[0] == o->mask_l && dim[1] == o->mask_q) || (dim[1] == o->mask_l && dim[0] == o->mask_q);
+  if (same) o->bound[o->n_bounds++] = (mask_bound){i, holds};
+}
+
+/* Whether the point is within all bounds. */
+static bool in_band(const oracle *o, const tf_op *op, const int64_t *at) {
+  for (int b = 0; b < o->n_bounds; b++)
+    if ((value_at(op, o->bound[b].expr, at) != 0) != o->bound[b].holds) return false;
+  return true;
+}
+
+/* Whether the box of the mask's dims has a point in the band. */
+static bool meets_band(const oracle *o, const tf_op *op, span l, span q) {
+  int64_t at[64] = {0};
+  for (at[o->mask_l] = l.lo; at[o->mask_l] < l.lo + l.len; at[o->mask_l]++)
+    for (at[o->mask_q] = q.lo; at[o->mask_q] < q.lo + q.len; at[o->mask_q]++)
+      if (in_band(o, op, at)) return true;
+  return false;
+}
+
+/* Whether the op selects -inf outside of a band that leaves something; finds it. */
+static bool find_band(oracle *o, const tf_op *op) {
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (root->what != TF_X_CALL || root->call != TF_K_SELECT || op->reduce != TF_ASSIGN) return false;
+  const tf_expr *no = &op->expr[root->arg[2]];
+  o->n_bounds = 0;
+  if (no->what != TF_X_NUMBER || no->number != -INFINITY) return false;
+  find_bounds(o, op, root->arg[0], true);
+  return o->n_bounds && meets_band(o, op, (span){0, o->wl->dims[o->mask_l].extent},
+                                   (span){0, o->wl->dims[o->mask_q].extent});
 }
 
 static bool void_below(const oracle *o, int op, int n);
@@ -184,19 +270,19 @@ void find_mask(oracle *o) {
   for (int z = 0; z < o->wl->n_tensors; z++)
     if (o->kept[z]) return;
   for (int k = 0; k < o->wl->n_ops; k++) {
-    const tf_op *op = &o->wl->ops[k];
-    const tf_expr *root = &op->expr[op->n_expr - 1];
-    if (root->what != TF_X_CALL || root->call != TF_K_SELECT || op->reduce != TF_ASSIGN) continue;
-    for (int turned = 0; turned < 2; turned++)
-      if (find_dims(o, op, turned) && follow(o, k)) {
+    if (!find_band(o, &o->wl->ops[k])) continue;
+    for (int turned = 0; turned < 2; turned++) {
+      if (follow(o, k)) {
         o->masked = k;
-        o->condition = root->arg[0];
         for (int i = o->wl->n_ops - 1; i >= 0; i--)
           if (feeds(o, o->wl->topo[i])) o->fully_masked[o->wl->topo[i]] = true;
         find_nodes(o);
         if (!made_alike(o)) o->masked = -1;
         return;
       }
+      const int l = o->mask_l;
+      o->mask_l = o->mask_q, o->mask_q = l;
+    }
   }
 }
 
@@ -285,7 +371,6 @@ static void widen(span *all, const reach *a) {
 
 bool left_out(oracle *o, int n) {
   span l = {0, 0}, q = {0, 0};
-  int64_t at[64] = {0};
   if (o->masked < 0 || !o->may_skip[n]) return false;
   first_instance(o, n);
   for (int op = 0; op < o->wl->n_ops; op++)
@@ -294,11 +379,7 @@ bool left_out(oracle *o, int n) {
       widen(&l, &by_l);
       widen(&q, &by_q);
     }
-  if (l.len <= 0) return false;
-  for (at[o->mask_l] = l.lo; at[o->mask_l] < l.lo + l.len; at[o->mask_l]++)
-    for (at[o->mask_q] = q.lo; at[o->mask_q] < q.lo + q.len; at[o->mask_q]++)
-      if (value_at(&o->wl->ops[o->masked], o->condition, at) != 0) return false;
-  return true;
+  return l.len > 0 && !meets_band(o, &o->wl->ops[o->masked], l, q);
 }
 
 /* Whether node n has run in an earlier setting of loops i .. of `loops`, those before as they

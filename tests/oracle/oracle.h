@@ -14,6 +14,7 @@ enum {
   MAX_PATH = 48,
   MAX_NODES = 320,
   MAX_OPS = 128,
+  MOST_BOUNDS = 8,
   MAX_LEVELS = 16,
   MAX_PRODUCTIONS = 512,
   MAX_CLASSES = MAX_PATH + 1
@@ -137,6 +138,12 @@ typedef struct {
   flow *list; /* [MAX_FLOWS] */
 } flows;
 
+/* A comparison of a mask's condition, which leaves what makes it true (holds) or false. */
+typedef struct {
+  int expr;
+  bool holds;
+} mask_bound;
+
 typedef struct {
   const tf_tree *tree;
   const tf_workload *wl;
@@ -200,10 +207,10 @@ typedef struct {
   const tf_mem_part *part;  /* what is held is that of a part; NULL: of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int masked,
-      condition;      /* op that selects -inf, -1: none does; the condition, an expression of it */
-  int mask_l, mask_q; /* the two dims that it compares */
-  bool may_skip[MAX_NODES]; /* all below the node is such */
+  int masked; /* op that selects -inf, -1: none does */
+  mask_bound bound[MOST_BOUNDS];
+  int n_bounds, mask_l, mask_q; /* the two dims whose distance it bounds */
+  bool may_skip[MAX_NODES];     /* all below the node is such */
   bool fully_masked[MAX_OPS],
       skips; /* [op] nobody needs what it makes where that is false; a step is being left out */
   int64_t (*was)[MAX_PATH]; /* [node] where its loops stood at the step before */

@@ -143,15 +143,21 @@ static span streamed(const oracle *o, int scope, int dim, int n) {
   return any ? all : (span){0, o->wl->dims[dim].extent};
 }
 
+/* What a run of the scope n that retains z makes of it, in the instance at hand; NULL: none that is
+ * known. */
+static const box *made_anew(const oracle *o, int z, int n) {
+  if (z == o->whole || unbounded(o) || !o->kept[z] || !o->kept[z]->open || n != home_scope(o, z))
+    return NULL;
+  const uint64_t key = instance_key(o, n);
+  for (int i = 0; i < o->kept[z]->n; i++)
+    if (o->kept[z]->key[i] == key) return &o->kept[z]->made[i];
+  return NULL;
+}
+
 static span produced(const oracle *o, int op, int dim, int n) {
-  int rank = rank_of(o, op, dim), z = o->wl->ops[op].out, scope = stream_scope(o, op);
-  if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && o->kept[z]->open &&
-      n == home_scope(o, z)) {
-    uint64_t key = instance_key(o, n);
-    for (int i = 0; i < o->kept[z]->n; i++)
-      if (o->kept[z]->key[i] == key)
-        return o->kept[z]->made[i].empty ? (span){0, 0} : o->kept[z]->made[i].rank[rank];
-  }
+  int rank = rank_of(o, op, dim), scope = stream_scope(o, op);
+  const box *made = rank >= 0 ? made_anew(o, o->wl->ops[op].out, n) : NULL;
+  if (made) return made->empty ? (span){0, 0} : made->rank[rank];
   if (rank >= 0) return wanted(o, op, rank, n);
   if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op))
     return streamed(o, scope, dim, n);
@@ -210,6 +216,8 @@ static bool is_asked(const oracle *o, int op, int n) {
   if (o->wl->ops[op].n_out_dims > 0 || unbounded(o)) return true;
   while (n >= 0 && leads(o, op, n))
     n = o->tree->nodes[n].parent;
+  const box *made = n >= 0 ? made_anew(o, z, n) : NULL;
+  if (made) return !made->empty;
   for (int c = 0; c < o->wl->n_ops && n >= 0; c++)
     for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n) && !any; r++)
       any = o->wl->ops[c].reads[r].tensor == z && !reach_of(o, c, r, n).empty;

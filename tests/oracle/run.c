@@ -458,6 +458,7 @@ static void retain(oracle *o, int scope, int z) {
     need.rank[r] = dim_range(o, op, o->wl->ops[op].dims[r], scope);
     need.empty |= need.rank[r].len <= 0;
   }
+  if (!o->wl->tensors[z].rank) need.empty = idle(o, op, scope);
   o->whole = -1;
   o->kept[z]->made[i] = lacking(o, z, &need, &o->kept[z]->held[i]);
   if (!need.empty) o->kept[z]->held[i] = need;

@@ -35,6 +35,9 @@ static const kind kinds[] = {
      "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n"},
     {"two products of one input", "m: @, k: @, x: @, y: @",
      "  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\n"},
+    {"numbers", "m: @, n: @",
+     "  ops:\n  - N[] max= A[m,n]\n  - S[] = N[] * G[]\n  - E[m,n] = A[m,n] * S[]\n"
+     "  - Z[] += E[m,n]\n  - P[m,n] = E[m,n] / Z[]\n"},
     {"convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",
      "  ops:\n  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"},
     {"padded convolution", "p: @, q: @, k: @, c: @, r: 3, s: 3",

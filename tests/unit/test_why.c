@@ -1,5 +1,6 @@
 /* Causes of words, worked out by hand.  That they add up is held on random cases by test_cost and
  * by the oracle. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/eval/hooks.h"
@@ -235,8 +236,43 @@ static void asked_for(void) {
   }
 }
 
+/* A chain of numbers, each made of two that are made of the one before: whether the first has work
+ * is asked once, not along each of 2^40 paths. */
+static void long_chain(void) {
+  enum { LAYERS = 40 };
+  static const char op[] = "        Buf\n          op ";
+  char text[32768];
+  int n = snprintf(text, sizeof text,
+                   MACHINE(", mesh: [2, 1]") "workload:\n  name: w\n  dims: {b: 33}\n  ops:\n"
+                                             "  - N0[] = G[] * 2\n  - O[b] = I[b] * N%d[]\n",
+                   LAYERS);
+  for (int i = 0; i < LAYERS; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "  - A%d[] = N%d[] * 2\n  - B%d[] = N%d[] * 3\n  - N%d[] = A%d[] * B%d[]\n", i, i,
+                  i, i, i + 1, i, i);
+  n +=
+      snprintf(text + n, sizeof text - (size_t)n,
+               "mapping: |\n  DRAM for b=9 spatial b=2@x\n    Buf for b=2\n      Pipe\n%sN0\n", op);
+  for (int i = 0; i < LAYERS; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%sA%d\n%sB%d\n%sN%d\n", op, i, op, i, op,
+                  i + 1);
+  snprintf(text + n, sizeof text - (size_t)n, "%sO\n", op);
+  for (int walk = 0; walk < 2; walk++) {
+    test_case e = {0};
+    case_read(&e, text);
+    if (CHECK(e.tree) && CHECK(e.model = tf_model_new(e.tree, e.d))) {
+      if (walk) tf_model_to_walk(e.model);
+      CHECK(tf_model_eval(e.model, NULL, &e.r));
+      CHECK_I64(e.r.ops[0].points, 33);
+      CHECK_I64(e.r.points, 33 * (3 * LAYERS + 2));
+    }
+    case_drop(&e);
+  }
+}
+
 int main(void) {
   number();
+  long_chain();
   asked_for();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     by_hand(&rows[i]);

@@ -429,6 +429,7 @@ static void make_instance(tf_walker *e, int o, int h) {
     need[r] = tf_dim_range(e->ev, o, op->dims[r], h, e->cur);
     empty |= need[r].len <= 0;
   }
+  if (!rank) empty = tf_op_idle(e->ev, o, h, e->cur);
   e->ev->made[o] = made;
   tf_held *held = tf_store_home(e->st, op->out, tf_store_index(e->st, h, e->cur));
   tf_retain_box(rank, need, empty, held->owner >= 0 ? held->box : NULL, made);
