@@ -81,8 +81,8 @@ typedef struct {
   enum {
     TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops
                       since */
-    TF_BY_READERS, /* rank `of` of its output: the hull of what the ops below the node read of it */
-    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: the range of op `of` */
+    TF_BY_READERS, /* rank `source` of its output: the hull of what ops below the node read */
+    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: as op `source` */
     TF_BY_EXTENT   /* reduced otherwise: the whole extent */
   } rule;
   int source;
