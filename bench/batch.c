@@ -2,9 +2,9 @@
  * per second of processor time, which other programs on the machine do not change.  Each row is the
  * tree's own with the trip counts of two loops of one dim swapped at random.
  *
- *     bench_batch [SECONDS]
- *     bench_batch one|batch two|seven|homes ROUNDS   only that way on that tree, ROUNDS times 64
- * rows: to count instructions
+ * - bench_batch [SECONDS]
+ * - bench_batch one|batch two|seven|homes ROUNDS: only that way on that tree, ROUNDS times 64 rows:
+ *   to count instructions
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -58,10 +58,10 @@ static void use_tensors(cache *c, int i, const tf_group *g) {
 }
 
 /* Cycles that memories take for a group: those of the busiest one; cycles of units are in the
- * kernel's. left: all its words stay in the cache, so that the outermost memory moves only what the
- * cache does, and nothing is written to the cache. */
-static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g, bool left,
-                               double *cycles, tf_diags *d) {
+ * kernel's. warm_cache: all its words stay in the cache, so that the outermost memory moves only
+ * what the cache does, and nothing is written to the cache. */
+static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_group *g,
+                               bool warm_cache, double *cycles, tf_diags *d) {
   tf_arch warm = *arch;
   warm.overlap = TF_OVERLAP_PERFECT;
   warm.memories = TF_ARRAY(a, tf_memory, (size_t)arch->n_memories);
@@ -69,7 +69,7 @@ static bool cycles_of_memories(tf_arena *a, const tf_arch *arch, const tf_net_gr
   if (!warm.memories || !warm.units) return tf_out_of_memory(d);
   memcpy(warm.memories, arch->memories, sizeof *warm.memories * (size_t)arch->n_memories);
   memcpy(warm.units, arch->units, sizeof *warm.units * (size_t)arch->n_units);
-  if (left) {
+  if (warm_cache) {
     warm.memories[0].read_bw = fmax(arch->memories[0].read_bw, arch->memories[1].read_bw);
     warm.memories[0].write_bw = fmax(arch->memories[0].write_bw, arch->memories[1].write_bw);
     warm.memories[1].read_bw = warm.memories[1].write_bw = INFINITY;

@@ -12,7 +12,7 @@ typedef struct {
   char name[160];  /* prefix of its exported names */
   const tf_net_group *group;
   bool *may_pack;    /* [n_tensors] of the first group with an equal key: inputs whose panels may be
-                   packed    beforehand */
+                   packed beforehand */
   bool *changes;     /* [n_tensors] those of them that other groups produce: their panels are not
                         offered */
   tf_emitted *files; /* from tf_emit */

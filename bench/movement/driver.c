@@ -1,7 +1,9 @@
 /* Calls the kernel of a chain of two products of SIDE x SIDE matrices whose rows stand SIDE + 16
- * words apart, so that a column does not fall into a few sets of a cache. driver count    once, on
- * memory that nothing has touched: for Cachegrind driver time     prints seconds (median) and the
- * share of the peak of register-only multiply-adds measured in the same round */
+ * words apart, so that a column does not fall into a few sets of a cache.
+ *
+ * - driver count: once, on memory that nothing has touched: for Cachegrind
+ * - driver time: prints seconds (median) and the share of the peak of register-only multiply-adds
+ *   measured in the same round */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/kernels/rounds.h"
 #include <kernel.h>

@@ -339,16 +339,16 @@ typedef struct {
 /* channels.c: rows whose lanes run along channels.  Prints the function, unless it is there
  * already, and returns its name (owned by u; NULL: out of memory): static void NAME(int64_t k,
  * const A *a, const int64_t *at, const B *b, C *c, int64_t c_n, int64_t c_p, int64_t n, int add)
- *   c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i *
- * step] * b[p * panel
- *   + j], i < m, r < joined, j < n <= panel; sums in the order of p
+ *   c[j * c_n + r * c_p + i] = (add ? the same : 0)
+ *     + sum over p < k of a[at[p] + r * row_pitch + i * step] * b[p * panel + j]
+ *   with i < m, r < joined, j < n <= panel; sums in the order of p
  * panel: a multiple of the lanes.  For kernels with groups, whose elements are adjacent, k
- * and `step` count groups, at and `apart` elements, and b[(p * panel + j) * group] begins one.  add
- * & FAR_C: as above.  Accesses no other elements of c; reads whole rows of b.  Blocked: c[r * c_p +
- * i * block + j] for all j < panel <= block.  Where the kernel lifts: (.., int add, const int32_t
- * *excess), begins with these sums.  If it prefetches: (.., uintptr_t ahead, int64_t by): each tile
- * prefetches the k * by bytes from `ahead` on, the next tile those after them.  With a window: (..,
- * int64_t from, int64_t to), and k is a multiple of its positions; those left out are taken to be
- * zeros of a. */
+ * and `step` count groups, at and `row_pitch` elements, and b[(p * panel + j) * group] begins one.
+ * add & FAR_C: as above.  Accesses no other elements of c; reads whole rows of b.  Blocked: c[r *
+ * c_p + i * block + j] for all j < panel <= block.  Where the kernel lifts: (.., int add, const
+ * int32_t *excess), begins with these sums.  If it prefetches: (.., uintptr_t ahead, int64_t by):
+ * each tile prefetches the k * by bytes from `ahead` on, the next tile those after them.  With a
+ * window: (.., int64_t from, int64_t to), and k is a multiple of its positions; those left out are
+ * taken to be zeros of a. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

@@ -15,7 +15,7 @@ struct tf_micro_words {
   const char *interleave; /* PREFIX_pairs_of of micro.h, and what pairs.c puts side by side in
                          registers; NULL: there is no kernel of groups of bfloat16 */
   const char *twos;  /* `int8_beside` of rows as pairs of words, of bytes of epi%1$s (i8, u8), but
-                        for the last ones: it   declares how many, i; NULL: element by element */
+                        for the last ones: it declares how many, i; NULL: element by element */
   const char *fours; /* `int8_beside` of rows as fours of bytes, each xor `lift`; NULL: element by
                         element */
   const char

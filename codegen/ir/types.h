@@ -81,6 +81,6 @@ typedef struct {
       *changes; /* [n_tensors] inputs that differ from call to call (tf_emit_options); NULL: none */
   unsigned target_bits; /* bits that the target's passes alone give a meaning */
   bool separate_sums;   /* sums of outputs use a separate buffer until they are complete, even where
-                   it has   the same type */
+                   it has the same type */
 } ir_machine;
 #endif

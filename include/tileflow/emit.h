@@ -88,7 +88,7 @@ TF_API void tf_emit_instrs_free(tf_emit_instrs *e);
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL:
-                          portable.  cuda:     sm_80, sm_90a, wmma */
+                          portable.  cuda: sm_80, sm_90a, wmma */
   const char *micro;   /* source of the float32 products: "own", or "libxsmm", which the kernel then
                           links; NULL: own */
   const char *name;    /* prefix of the exported names, an identifier; NULL: "kernel" */

@@ -51,8 +51,8 @@ typedef struct {
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
   bool again;      /* an op may be made in several groups, which read it, instead of being stored */
   const char *isa; /* instruction set of the kernels that the plan is for: each group gets the
-                      mapping whose kernel    is estimated fastest, as in tf_planner_run; NULL, and
-                      no    target: the mapping of least cost by the    model */
+                      mapping whose kernel is estimated fastest, as in tf_planner_run; NULL, and
+                      no target: the mapping of least cost by the model */
   const char *target; /* of these kernels, one that can TF_EMIT_NETWORKS; NULL: cpu */
   const char *dtype;  /* of these kernels' data (emit.h); NULL: f32 */
   /* The mapping that a group of the plan gets in the place of one that is searched for (of its

@@ -56,7 +56,7 @@ typedef struct {
                        tile: several times as fast where ranges leave a remainder, and near enough
                        to choose among many */
   bool all_points;  /* masked workloads are ranked, and reported, with all points counted
-                       (tf_model_all_points): several  times as fast.  Else as `eval` counts them */
+                       (tf_model_all_points): several times as fast.  Else as `eval` counts them */
   /* A lower bound of all mappings, or what is near enough to it.  Once one meets it, the search
    * goes on for its ties alone, for as long as it has taken and no less than some thousand
    * evaluations, and stops.  0: not known */

@@ -448,7 +448,7 @@ typedef struct {
   const char
       *known_as; /* the name by which formats and rules of a machine know it; NULL: its own */
   int view_of;   /* number of a tensor, + 1: its words, in their order, are these under other
-                    coordinates; 0: none.   producer is then that tensor's, and whoever reads this one
+                    coordinates; 0: none.  producer is then that tensor's, and whoever reads this one
                     is among that one's consumers */
 } tf_tensor;
 /* Its elements, padding not counted: the product of its extents, which the reader has found to be

@@ -23,7 +23,7 @@ typedef struct {
 } tf_net_way;
 
 /* Averages over the instances of a line: alone: of a copy with a route of its own; all: of a word
- * that goes once to all that share it; first: of one that goes to the first of these.  apart,
+ * that goes once to all that share it; first: of one that goes to the first of these.  distinct,
  * shared: steps of the loops of each kind. */
 typedef struct {
   tf_net_way alone, all, first;

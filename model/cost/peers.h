@@ -59,7 +59,7 @@ static inline bool tf_hands(const struct tf_model *m, int i) {
 /* ---- peers_even.c: all instances work alike --- */
 
 /* Path positions of a slice: loops that fill its network along X and Y, and that move its box.  Of
- * `all` instances of a network, `apart` take their words from further out. */
+ * `all` instances of a network, `distinct` take their words from further out. */
 typedef struct {
   uint64_t x, y, moving;
   int64_t distinct, all;

@@ -443,7 +443,7 @@ static bool find_turning(struct tf_model *m) {
 }
 
 /* Removes accesses to tiles that were not fetched. */
-static void take_lacked(struct tf_model *m) {
+static void take_unfetched(struct tf_model *m) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   for (int i = p->n_tile_slices; i < p->n_slices; i++)
@@ -456,7 +456,7 @@ void tf_zeros_take(struct tf_model *m) {
   if (!m->zeros) return;
   m->zeros->res.upper = m->zeros->upper || m->zeros->tiles_upper;
   if (m->zeros->any_turns) m->zeros->res.upper |= !find_turning(m);
-  if (m->zeros->tiles) take_lacked(m);
+  if (m->zeros->tiles) take_unfetched(m);
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     take_flow(m, i, &m->flows[i]);
     for (int k = 0; m->each && k < m->each->n; k++)

@@ -2,7 +2,7 @@
  *
  * One op.  A mapping gives each dim d a number of instances on each axis, x[d] and y[d]; their
  * products are at most the mesh.  If the op's tiles are the boxes of one grid, dim by dim, it runs
- * at least  prod ceil(E[d] / (x[d] y[d])) steps: the tiles cover the E[d] values of d, and each
+ * at least prod ceil(E[d] / (x[d] y[d])) steps: the tiles cover the E[d] values of d, and each
  * takes whole steps.  The minimum is found by branch and bound over the dims, shortest first; the
  * last takes all that is left of the mesh.
  *

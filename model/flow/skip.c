@@ -173,7 +173,7 @@ static tf_ival all_of(const tf_skip_box *b) {
 /* For the loop `start`: how many settings are not empty, and where the boxes of all of them end at
  * the latest. */
 typedef struct {
-  int64_t takes_steps, end;
+  int64_t steps, end;
 } starting;
 
 /* The dim's box.  From loop `start` on it ends as if nothing further out cut it, so that it moves
@@ -219,7 +219,7 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step),
                up(o_last + least - at.lo, step), down(o.lo + most - at_last, step)};
   v.first = v.first > 0 ? v.first : 0;
-  v.last = v.last < s.takes_steps - 1 ? v.last : s.takes_steps - 1;
+  v.last = v.last < s.steps - 1 ? v.last : s.steps - 1;
   if (o.len <= 0 || at.len <= 0 || s.end - 1 < o.lo + least) v.last = -1;
   v.inner_first = v.inner_first > v.first ? v.inner_first : v.first;
   v.inner_last = v.inner_last < v.last ? v.inner_last : v.last;

@@ -172,7 +172,7 @@ static bool has_rows(const tf_workload *wl, const tf_op *op, const tf_mask *m) {
 }
 
 /* Whether all values computed from the mask are constant, or add nothing, where it is false.  Fills
- * m->in. */
+ * m->constant_outside. */
 static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   for (int z = 0; z < wl->n_tensors; z++)
     value[z] = NAN;

@@ -26,9 +26,9 @@ typedef struct {
  * constant has l, and q in its output.  False: it applies none, or the arena has failed. */
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
-/* The mask by data that op o applies, if it does, with its consequences (`in` alone): every later
- * op that reads the constant has l, and the input's other dims in its output.  The input's indices
- * are single dims, and numbers.  False: as above. */
+/* The mask by data that op o applies, if it does, with its consequences (`constant_outside` alone):
+ * every later op that reads the constant has l, and the input's other dims in its output.  The
+ * input's indices are single dims, and numbers.  False: as above. */
 bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
 /* The mask by position in use: that of the first op that applies one which leaves anything out. */

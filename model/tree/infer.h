@@ -1,14 +1,19 @@
 /* Bounds inference: what determines the range of an op's dim on entry to a node; and intervals.
  *
  * The rules are given here, once.  Three passes apply them to different kinds of values, and none
- * can replace another: model/tree/range.c        intervals of all ops together, on one walk down
- * the tree at one setting of the loops: the checks need every range at every node, before there is
- * a plan model/flow/range.c        the interval of one dim at one node, at any setting; and the
- * loops on which it depends model/cost/quick/range.c  products of trip counts, built once per tree,
- * so that an evaluation only multiplies unit.test_range checks that the three agree on random
- * mappings.  search/space/probe.c writes the first down once a tree, at the start of all loops, and
- * unit.test_space compares it with that.  Lowering (codegen/lower) applies the rules to expressions
- * of the IR, whose kernels are run (kernels.*). */
+ * can replace another:
+ *
+ * - model/tree/range.c: intervals of all ops together, on one walk down the tree at one setting of
+ *   the loops: the checks need every range at every node, before there is a plan
+ * - model/flow/range.c: the interval of one dim at one node, at any setting; and the loops on which
+ *   it depends
+ * - model/cost/quick/range.c: products of trip counts, built once per tree, so that an evaluation
+ *   only multiplies
+ *
+ * unit.test_range checks that the three agree on random mappings.  search/space/probe.c writes the
+ * first down once a tree, at the start of all loops, and unit.test_space compares it with that.
+ * Lowering (codegen/lower) applies the rules to expressions of the IR, whose kernels are run
+ * (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/input/dims.h"
@@ -76,8 +81,8 @@ typedef struct {
   enum {
     TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops
                       since */
-    TF_BY_READERS, /* rank `of` of its output: the hull of what the ops below the node read of it */
-    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: the range of op `of` */
+    TF_BY_READERS, /* rank `source` of its output: the hull of what ops below the node read */
+    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: as op `source` */
     TF_BY_EXTENT   /* reduced otherwise: the whole extent */
   } rule;
   int source;

@@ -2,8 +2,8 @@
  *
  * A mapping runs an op as one loop nest.  For a tensor Z let p be the place just inside the
  * innermost loop that moves the chip's tile of Z.  The loops inside p run over a box of lengths
- * b[d].  Z's part of the box stays on chip during all of it, so the chip holds  prod b[d], d
- * indexing Z, words of Z, and loads that tile  T = prod ceil(L[d] / b[d]), d not indexing Z,
+ * b[d].  Z's part of the box stays on chip during all of it, so the chip holds prod b[d], d
+ * indexing Z, words of Z, and loads that tile T = prod ceil(L[d] / b[d]), d not indexing Z,
  * times.  The places of all tensors are in one nest, so their boxes are nested: for an order of the
  * tensors, from the outermost place in, the lengths never grow.  A dim that indexes Z should be
  * short in Z's box, one that does not should be long: so for a given order, each dim has a sequence

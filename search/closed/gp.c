@@ -1,4 +1,4 @@
-/* A barrier method: Newton's method with line search on  weight * y0 - sum log(-log(sum)) - sum
+/* A barrier method: Newton's method with line search on weight * y0 - sum log(-log(sum)) - sum
  * log(distance to a bound). */
 #include "search/closed/gp.h"
 

@@ -74,7 +74,7 @@ static void times(const program *g, tf_gp_term *t, int d, int l, bool all, doubl
     tf_gp_times(t, g->var[d][l], power);
 }
 
-/* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Negative
+/* Adds the terms of base * product of lengths from rank r on.  all: over all instances.  Negative
  * constants are dropped, which makes a length slightly longer. */
 static bool expand(program *g, const tf_c_use *u, int r, int d, bool all, const tf_gp_term *base) {
   if (r == u->rank) return tf_gp_add(&g->gp, base);

@@ -22,9 +22,9 @@ bool tf_x_root_find(tf_x_root_bound *f, tf_diags *d) {
   return true;
 }
 
-static bool over(void *watch) { return tf_clock_over(watch); }
+static bool over(void *clock) { return tf_clock_over(clock); }
 
-int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock *watch) {
+int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock *clock) {
   int64_t len[DIMS], room[SLOTS];
   int u = tf_ops_unit(f->arch, f->wl, 0), n = f->wl->ops[0].n_dims, slots = 0;
   double most, relaxed, points = 1;
@@ -38,7 +38,7 @@ int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock 
       room[slots++] = f->arch->memories[l].mesh[a];
     room[slots++] = f->arch->units[u].mesh[a];
   }
-  tf_ilp_limit limit = {.nodes = nodes, .over = over, .ctx = watch};
+  tf_ilp_limit limit = {.nodes = nodes, .over = over, .ctx = clock};
   if (tf_ilp_most_spread(len, n, room, slots, &limit, &most, &relaxed))
     f->space.cycles = fmax(f->space.cycles, points / (most * f->arch->units[u].rate));
   return limit.spent;

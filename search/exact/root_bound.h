@@ -22,5 +22,5 @@ bool tf_x_root_find(tf_x_root_bound *f, tf_diags *d);
 /* Raises `space` for a single op whose trip counts divide: the most units that prime factors of its
  * dims can fill, by an integer program of at most `nodes` nodes.  Returns how many nodes it took.
  */
-int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock *watch);
+int64_t tf_x_root_by_factors(tf_x_root_bound *f, int64_t nodes, tf_budget_clock *clock);
 #endif

@@ -75,8 +75,7 @@ bool tf_x_below_limit(const tf_x_worker *w, double bound);
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r);
 /* Whether the memory of the next Tile can hold what the Tile's op touches below this one. */
 bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const int32_t *inside);
-/* An upper bound on the cycles that op o saves by intermediates which its siblings left in its
- * An upper bound on the cycles that op o saves by reuse of intermediates which its siblings left in
+/* An upper bound on the cycles that op o saves by reuse of intermediates which its siblings left in
  * its memory. */
 double tf_x_reuse_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 /* The same for energy, in pJ. */

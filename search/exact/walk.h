@@ -48,7 +48,7 @@ typedef struct {
                               of its part */
 } tf_x_subproblems;
 
-/* A tie condition: only mappings with at most `most` of `goal` are considered. */
+/* A tie condition: only mappings with at most `limit` of `goal` are considered. */
 typedef struct {
   tf_objective goal;
   double limit;

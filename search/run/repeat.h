@@ -17,6 +17,6 @@ typedef struct tf_repeats tf_repeats;
 /* Remembers at most `most` rows of n_loops trip counts, of which later ones replace earlier ones.
  * NULL: memory ran out. */
 tf_repeats *tf_repeats_new(tf_arena *a, int n_loops, int64_t most);
-/* The entry of these trip counts: filled in where `there`; else empty, to be filled in at once. */
+/* The entry of these trip counts: filled in where `filled`; else empty, to be filled in at once. */
 tf_outcome *tf_repeats_find(tf_repeats *r, const int64_t *trips);
 #endif

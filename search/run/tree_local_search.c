@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
   enum { LOOPS, SWAP, BYPASS, SCOPE } kind;
-  int n_puts;
+  int n_changes;
   loop_change changes[PUTS];
   int node, what; /* SWAP: loops `what` and `what` + 1; BYPASS: the tensor; SCOPE: the kind */
 } move;
@@ -51,18 +51,18 @@ static void add_move(list *l, move m) {
 
 /* ---- applying a move ------------------------------------------------------------------------ */
 static void build_loops(tf_build *b, const tf_node *at, int n, const move *m) {
-  for (int i = 0; i < m->n_puts; i++)
+  for (int i = 0; i < m->n_changes; i++)
     if (m->changes[i].node == n && m->changes[i].loop == OUTSIDE)
       tf_build_loop(b, (tf_loop){.dim = m->changes[i].dim, .trip = m->changes[i].trip});
   for (int k = 0; k < at->n_loops; k++) {
     const bool first = m->kind == SWAP && m->node == n && m->what == k;
     const bool second = m->kind == SWAP && m->node == n && m->what + 1 == k;
     tf_loop l = at->loops[first ? k + 1 : second ? k - 1 : k];
-    for (int i = 0; i < m->n_puts; i++)
+    for (int i = 0; i < m->n_changes; i++)
       if (m->changes[i].node == n && m->changes[i].loop == k) l.trip = m->changes[i].trip;
     if (l.trip != 1) tf_build_loop(b, l);
   }
-  for (int i = 0; i < m->n_puts; i++)
+  for (int i = 0; i < m->n_changes; i++)
     if (m->changes[i].node == n && m->changes[i].loop == INSIDE)
       tf_build_loop(b, (tf_loop){.dim = m->changes[i].dim,
                                  .axis = m->changes[i].axis,
@@ -102,19 +102,19 @@ static tf_tree *apply(const tf_tree *t, const move *m, bool *failed) {
 /* Adds all other ways for two loops of one dim, whose counts have the product `all`, to share
  * it. */
 static void share(list *l, loop_change a, loop_change b, int64_t all) {
-  int64_t try_move[TRIPS];
+  int64_t counts[TRIPS];
   int n = 0;
   for (int64_t k = 1; k * k <= all && n + 4 <= TRIPS; k++)
-    if (all % k == 0) try_move[n++] = k, try_move[n++] = all / k;
-  try_move[n++] = a.trip + 1;
-  try_move[n++] = a.trip - 1;
+    if (all % k == 0) counts[n++] = k, counts[n++] = all / k;
+  counts[n++] = a.trip + 1;
+  counts[n++] = a.trip - 1;
   for (int i = 0; i < n; i++) {
-    const int64_t other = try_move[i] > 0 ? tf_ceil_div(all, try_move[i]) : 0;
-    if (!other || try_move[i] == a.trip || (a.loop < 0 && try_move[i] == 1) ||
+    const int64_t other = counts[i] > 0 ? tf_ceil_div(all, counts[i]) : 0;
+    if (!other || counts[i] == a.trip || (a.loop < 0 && counts[i] == 1) ||
         (b.loop < 0 && other == 1))
       continue;
-    move m = {.kind = LOOPS, .n_puts = 2, .changes = {a, b}};
-    m.changes[0].trip = try_move[i];
+    move m = {.kind = LOOPS, .n_changes = 2, .changes = {a, b}};
+    m.changes[0].trip = counts[i];
     m.changes[1].trip = other;
     add_move(l, m);
   }
@@ -190,7 +190,7 @@ static void spread(list *l, int n) {
         if (more.loop < 0) more.loop = INSIDE;
         more.trip *= by;
         add_move(l, (move){.kind = LOOPS,
-                           .n_puts = 4,
+                           .n_changes = 4,
                            .changes = {{n, k, from->dim, from->trip / by, from->axis},
                                        {n, INSIDE, dim, by, from->axis},
                                        more,
@@ -206,9 +206,9 @@ static bool below(const tf_tree *t, int n, loop_change what, bool up, move *m) {
   if (at->kind == TF_TILE && has_dim(t, n, what.dim)) {
     const int k = temporal(at, what.dim);
     const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
-    if (m->n_puts == PUTS || (up && trip % what.trip)) return false;
-    m->changes[m->n_puts++] = (loop_change){n, k < 0 ? INSIDE : k, what.dim,
-                                            up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
+    if (m->n_changes == PUTS || (up && trip % what.trip)) return false;
+    m->changes[m->n_changes++] = (loop_change){
+        n, k < 0 ? INSIDE : k, what.dim, up ? trip / what.trip : trip * what.trip, TF_TEMPORAL};
   }
   for (int c = 0; at->kind == TF_SCOPE && c < at->n_children && ok; c++)
     ok = below(t, at->children[c], what, up, m);
@@ -228,10 +228,10 @@ static void across_scope(list *l, int n) {
       const int64_t trip = k < 0 ? 1 : at->loops[k].trip;
       move m = {.kind = LOOPS};
       if (!up && trip % by) continue;
-      m.changes[m.n_puts++] =
+      m.changes[m.n_changes++] =
           (loop_change){n, k < 0 ? OUTSIDE : k, dim, up ? trip * by : trip / by, TF_TEMPORAL};
       if (below(l->t, at->children[0], (loop_change){.dim = dim, .trip = by}, up, &m) &&
-          m.n_puts > 1)
+          m.n_changes > 1)
         add_move(l, m);
     }
 }

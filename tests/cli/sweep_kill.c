@@ -1,7 +1,11 @@
 /* A sweep that is killed by SIGKILL again and again, and goes on: in the end its rows are those of
- * one that was left alone. sweep_kill TOOL [KILLS [MPIRUN]]   in the root of the sources; 8 kills
- * where none are given; with mpirun's path three ranks, of which one is killed.  The moments are
- * spread over the time that the whole sweep takes, in an order that is always the same. */
+ * one that was left alone.
+ *
+ * - sweep_kill TOOL [KILLS [MPIRUN]]: in the root of the sources; 8 kills where none are given;
+ * with mpirun's path three ranks, of which one is killed
+ *
+ * The moments are spread over the time that the whole sweep takes, in an order that is always the
+ * same. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <signal.h>

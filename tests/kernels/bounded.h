@@ -17,7 +17,7 @@ typedef struct {
   bool floored; /* maxima that others read start at the lowest finite number, as those that are
                    streamed do */
   bool masked;  /* set by bounded_run: places are asked for, or a mask is added: 0 times what is not
-                   finite, and -inf  and what is not finite, may be left out */
+                   finite, and -inf and what is not finite, may be left out */
   bool bordered; /* likewise: tensors are padded, and 0 times what is not finite may be left out */
 } bounded_rounding;
 

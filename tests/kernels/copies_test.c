@@ -18,10 +18,9 @@ typedef struct {
 } session;
 
 /* ---- points: the class --------------------------------------------------------------------------
- * Every element
- * that a point touches passes through the memory that holds it: so, summed over the levels, reads
- * that serve points are reads less fills, and updates by points are updates less drains, where no
- * network makes one of several. */
+ * Every element that a point touches passes through the memory that holds it: so, summed over the
+ * levels, reads that serve points are reads less fills, and updates by points are updates less
+ * drains, where no network makes one of several. */
 
 static void networks_off(tf_arch *a, uint64_t seed) {
   (void)seed;
@@ -173,10 +172,9 @@ static void one(void *ctx, uint64_t seed) {
 }
 
 /* ---- copies: products whose operand is laid out anew for each tile ------------------------------
- * A product with a panel that has to be packed, or with
- * weights that have to be turned, in tiles of a memory M.  Each copy is then a fill of M: the boxes
- * of two steps are the same (then neither copies) or have nothing in common (then both take all of
- * it). */
+ * A product with a panel that has to be packed, or with weights that have to be turned, in tiles of
+ * a memory M.  Each copy is then a fill of M: the boxes of two steps are the same (then neither
+ * copies) or have nothing in common (then both take all of it). */
 
 static char *write_product(tf_rng *g, const char **tensor) {
   static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n"

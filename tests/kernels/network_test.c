@@ -1,6 +1,7 @@
 /* Networks drawn at random, planned, emitted, compiled and run: the emitted test holds each against
- * a plain evaluation in double. network_test [--cases N] [--seed S]     N networks; exit 77 where
- * there is no compiler */
+ * a plain evaluation in double.
+ *
+ * - network_test [--cases N] [--seed S]: N networks; exit 77 where there is no compiler */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* The texts of a fixed corpus of kernels and programs, of all targets, by their hashes: what a
  * change that is to change no text must leave, and one that is meant to change some shows.
  *
- *   replay_test FILE               compares with the lines of FILE; with TF_UPDATE_GOLDEN set,
- * writes them replay_test FILE --write DIR   writes each text into a file of DIR, too: `diff -r` of
- * the folders of two builds
+ * - replay_test FILE: compares with the lines of FILE; with TF_UPDATE_GOLDEN set, writes them
+ * - replay_test FILE --write DIR: writes each text into a file of DIR, too: `diff -r` of the
+ * folders of two builds
  *
  * A line of FILE is a case: hash, bytes, its name.  What is drawn depends on its seed alone. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,8 +1,12 @@
 /* A program that calls a product of matrices from two threads, all the time, and checks each
- * result, while versions of it come and go. program FOLDER FILE...     gives each file to the
- * program as FOLDER/next.so, and says what became of it program FOLDER + N         watches, until N
- * versions were taken over, or N refused, or FOLDER/stop is there The last line says how it ended.
- */
+ * result, while versions of it come and go.
+ *
+ * - program FOLDER FILE...: gives each file to the program as FOLDER/next.so, and says what became
+ *   of it
+ * - program FOLDER + N: watches, until N versions were taken over, or N refused, or FOLDER/stop is
+ *   there
+ *
+ * The last line says how it ended. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

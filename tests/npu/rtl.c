@@ -1,7 +1,8 @@
 /* The fused products that were measured in RTL, emitted for the NPU that rtl-core.yaml describes
  * and simulated: DRAM words exact, cycles equal to the RTL's where the array waits for loads, near
- * them elsewhere. npu_rtl [N]     every N-th of the 66; 6 if not given, which is what CI has time
- * for */
+ * them elsewhere.
+ *
+ * - npu_rtl [N]: every N-th of the 66; 6 if not given, which is what CI has time for */
 #include <stdlib.h>
 
 #include "codegen/backend/npu/pass/pass.h"

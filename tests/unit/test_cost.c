@@ -136,7 +136,7 @@ static void check_idle_steps(void) {
  * Reg, branch of T: its m-tile is entered once per row h (R of I: the 2 rows h, h + 1; of T: row h;
  * of V: 2 words). Seq passes to O's branch in every run, which touches neither I nor V: both are
  * dropped then, and a run of T's branch starts with nothing.  I: 2 words for a run's first row, 1
- * for each other, since h + 1 is there: rows made 4, 2, 2: 5 + 3 + 3 = 11.   V: 2 for each run: 6.
+ * for each other, since h + 1 is there: rows made 4, 2, 2: 5 + 3 + 3 = 11.  V: 2 for each run: 6.
  * T: each row drains once: 8. n outside: all that twice. Branch of O, one m-tile per p with all of
  * t: T's rows p, p + 1, p + 2; what T's branch left in Reg is its last row, the last that the run
  * needs, and the first p of a tile does not read it: 3 words for p = 0, 1 for p = 1, 4 a run, 6

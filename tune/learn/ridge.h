@@ -1,5 +1,5 @@
-/* Ridge regression: weights w that make  sum over features of penalty w^2 + sum over rows of weight
- * (x w - y)^2  least. Deterministic. */
+/* Ridge regression: weights w that make sum over features of penalty w^2 + sum over rows of weight
+ * (x w - y)^2 least. Deterministic. */
 #ifndef TUNE_LEARN_RIDGE_H
 #define TUNE_LEARN_RIDGE_H
 #include "base/arena.h"

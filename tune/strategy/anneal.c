@@ -10,8 +10,8 @@
 #include "tune/strategy/tune_strategy.h"
 
 /* WARM: rows before the first walk; POOL: rows drawn for each of these that the model is asked for;
- * LIKELY: the best of them, whose kernels are asked for; TAUGHT: steps of
- * the memory at a training, for each that it has up to BATCH. */
+ * LIKELY: the best of them, whose kernels are asked for; TAUGHT: steps of the memory at a training,
+ * for each that it has up to BATCH. */
 enum {
   WARM = 4,
   POOL = 64,

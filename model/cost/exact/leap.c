@@ -43,13 +43,13 @@ typedef struct {
    * time depends on the iteration */
   uint64_t outer;
   int64_t kept_at; /* the state below was kept after this iteration; -1: nothing is kept */
-  int64_t since;   /* the store's `now` then */
+  int64_t since;   /* the store's `iteration` then */
   int64_t mark;    /* of the recorded accesses to lines */
   int fails;       /* since the last leap */
   int64_t *held, *ints;
   double *reals;
   uint32_t *met; /* [n_pairs] */
-  int n_noted, alloc_loop;
+  int n_noted, room;
   tf_counts *noted; /* [room] */
 } loop;
 
@@ -539,9 +539,9 @@ static void keep_noted(tf_walker *e, loop *f) {
   int n = 0;
   while (noted(e, n))
     n++;
-  if (n > f->alloc_loop) {
-    f->alloc_loop = 2 * n;
-    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->alloc_loop);
+  if (n > f->room) {
+    f->room = 2 * n;
+    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->room);
   }
   f->n_noted = f->noted || !n ? n : -1;
   for (int k = 0; k < f->n_noted; k++)

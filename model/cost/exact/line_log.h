@@ -13,8 +13,8 @@ typedef enum {
   TF_LINES_UPDATE, /* words that they update */
 } tf_lines_what;
 
-/* An access of slice i.  at: coordinates of the lower end of its elements, in the tensor; fresh,
- * first: of words that enter: counts for the instances that share them, and counts at all. */
+/* An access of slice i.  coords: coordinates of the lower end of its elements, in the tensor;
+ * fresh, first: of words that enter: counts for those that share them, and at all. */
 typedef struct {
   tf_lines_what what;
   int i;

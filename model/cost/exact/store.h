@@ -10,7 +10,7 @@ enum { TF_ROW_WORDS = 1 + 4 * TF_MAX_RANK };
 /* One instance's copy of one tensor: its content, and the slice that left it. */
 typedef struct {
   int owner;       /* slice (or op, for a slice at home) that left it; -1: nothing held */
-  int64_t touched; /* the store's `now` when it was last looked up and written */
+  int64_t touched; /* the store's `iteration` when it was last looked up and written */
   tf_ival box[TF_MAX_RANK];
 } tf_held;
 

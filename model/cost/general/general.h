@@ -7,8 +7,8 @@
 
 /* Creates what only the general count and the walk need, once.  False: out of memory. */
 bool tf_general_ready(struct tf_model *m);
-/* Fill steps and widths; then moves, cells, op points; rescaled; except for what m->partly marks as
- * counted.  False on overflow. */
+/* Fill steps and widths; then moves, cells, op points; rescaled; except for what m->partly_counted
+ * marks as counted.  False on overflow. */
 bool tf_count_nodes(struct tf_model *m);
 bool tf_count_slices(struct tf_model *m);
 bool tf_count_rescaled(struct tf_model *m);

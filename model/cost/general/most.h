@@ -28,7 +28,7 @@ typedef struct tf_most {
   bool bounded;        /* no length exceeds the one without borders, except for the `loose` ones */
   bool *loose;         /* [n] */
   bool uniform_steps;  /* without borders, a loop's step moves each length by the same distance at
-                   any  setting */
+                   any setting */
   uint64_t skip;       /* positions that look() sets itself */
   /* Computes the boxes of lengths which[0 .. n), clipped by borders; or unclipped, where ev.noclip
    * and ev.whole are set. Lengths of an empty box are 0. */

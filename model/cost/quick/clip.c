@@ -5,7 +5,7 @@
  * such a box, too: the overlap of both before any border clips it.
  *
  * A clipped length is a sum of four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),
- * h(x) = max(0, x),  with lo relative to the tensor's lower end, and E its extent.  A sum of hinges
+ * h(x) = max(0, x), with lo relative to the tensor's lower end, and E its extent.  A sum of hinges
  * over an arithmetic grid is a sum of a few arithmetic series: only loops that cross the border
  * have to be visited step by step. */
 #include "model/cost/quick/clip.h"

@@ -28,7 +28,7 @@ static bool products(struct tf_model *m) {
 
 /* Whether the trip counts meet the conditions: loops that must have one step do; of pairs at least
  * one does (joined: or shared words are found slice by slice); ops that share a loop advance
- * equally (joined: or m->apart is set). */
+ * equally (joined: or m->mixed_steps is set). */
 static bool loops_allow(struct tf_model *m, bool joined) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;

@@ -93,7 +93,7 @@ typedef struct {
 } tf_even_pair;
 
 /* One rank of an intermediate at its home: spatial loops that distribute it over instances, and
- * those that put several slices, `by` apart, into one instance. */
+ * those that put several slices, `distance` apart, into one instance. */
 typedef struct {
   int range, n, *cut;
   int n_more, *more;

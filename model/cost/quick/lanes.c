@@ -420,8 +420,8 @@ static void count(tf_lanes *w) {
 }
 
 /* ---- room for inputs and outputs that live in an inner memory -----------------------------------
- * home.c, value for value.  Where chains divide evenly,
- * a loop's steps shift what is met alike, and all instances meet as much. */
+ * home.c, value for value.  Where chains divide evenly, a loop's steps shift what is met alike, and
+ * all instances meet as much. */
 
 /* Compares two lists of loops, ignoring those with one step. */
 int tf_lanes_paired(tf_lanes *w, const tf_lane_loops *a, const tf_lane_loops *b,

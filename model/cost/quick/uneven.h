@@ -13,11 +13,11 @@ struct tf_model;
 tf_uneven *tf_uneven_new(tf_arena *a, const tf_plan *p, const tf_views *w, const tf_even *e);
 /* Fills the results of tf_even_count.  False if it does not apply to these trip counts (a sibling
  * leaves instances idle that another one uses), or they do not cover the ranges; then only the
- * parts marked by m->partly are counted. */
+ * parts marked by m->partly_counted are counted. */
 bool tf_uneven_count(struct tf_model *m);
 /* The same in two steps, for trees of which the closed sums count a part: scopes that retain. First
- * the steps and instances of nodes, if m->partly; true: of all.  After the other nodes have theirs,
- * slices; true: all of them. */
+ * the steps and instances of nodes, if m->partly_counted; true: of all.  After the other nodes have
+ * theirs, slices; true: all of them. */
 bool tf_uneven_nodes(struct tf_model *m);
 bool tf_uneven_slices(struct tf_model *m);
 /* Fills the sizes that tf_even_count or tf_uneven_count fill, and nothing else.  False if the quick

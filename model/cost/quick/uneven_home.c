@@ -10,7 +10,7 @@ typedef struct {
   const tf_even *e;
   const tf_even_home *home;   /* [n_rank] */
   const tf_path *path;        /* of the home scope */
-  const tf_uneven_node *n;    /* of the home scope, if m->apart */
+  const tf_uneven_node *n;    /* of the home scope, if m->mixed_steps */
   int64_t digit[TF_MAX_PATH]; /* 0 for all loops but those that put slices there */
   int n_rank;
   tf_ival all[TF_MAX_RANK]; /* hull so far */

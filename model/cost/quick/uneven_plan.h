@@ -58,7 +58,7 @@ typedef struct {
   int n_values, next;
   tf_setting_kept known[TF_SETTINGS_KEPT];
   int n_entries;        /* a power of two */
-  tf_sum_kept *entries; /* [n_at], by hash; NULL: not allocated yet */
+  tf_sum_kept *entries; /* [n_entries], by hash; NULL: not allocated yet */
 } tf_sums_kept;
 
 /* A group: chains that are summed over together, as the ranges of some depend on others, or as they
@@ -236,7 +236,7 @@ typedef struct {
   int64_t at, count;
 } tf_join;
 
-/* Settings at which tiles differ only in place: a loop at a position has `alike` digits from
+/* Settings at which tiles differ only in place: a loop at a position has `count` digits from
  * `digit` on. */
 typedef struct {
   const tf_path *path;

@@ -402,7 +402,7 @@ static void find_fetched(struct tf_model *m, int i) {
 }
 
 /* Finds the share of a leaf's accesses that remain, beside the effect of zeros of its points. */
-static void find_lacked(struct tf_model *m, int i, int o) {
+static void find_fetched_share(struct tf_model *m, int i, int o) {
   const tf_plan *p = m->plan;
   struct tf_zeros *z = m->zeros;
   const int at = i - p->n_tile_slices;
@@ -486,7 +486,7 @@ void tf_tiles_begin(struct tf_model *m) {
     if (is_ruled(z, i)) find_fetched(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     for (int r = 0; r < p->wl->ops[o].n_reads; r++)
-      find_lacked(m, p->op_slice[o] + r, o);
+      find_fetched_share(m, p->op_slice[o] + r, o);
     find_work(m, o);
   }
 }

@@ -47,7 +47,7 @@ static const tf_key multiprocessor_keys[] = {TF_MULTIPROCESSOR_KEYS(KEY, PART)};
 #undef STRUCT
 
 #define ROWS(of) of, sizeof of / sizeof *of
-/* The order of `told` is that of logs that are kept: rows added later stay out of it. */
+/* The order of identity_order is that of logs that are kept: rows added later stay out of it. */
 const tf_table tf_arch_table = {"the architecture", ROWS(arch_keys),
                                 "clock_hz word_bits technology_nm overlap core multiprocessor"};
 const tf_table tf_memory_table = {

@@ -12,9 +12,9 @@ typedef enum {
   CPU_NEXT_SUMS   /* the next panels along the outermost reduced dim */
 } cpu_next;
 
-/* How a product is computed. PAIRS: as one matrix product for each setting of the outer dims. FEW:
- * likewise, with few rows (m) and a large b, which is read in place. CHANNELS: with vector lanes
- * along channels, where k stands for all reduced dims. SPARSE: from the nonzero elements of a
+/* How a product is computed. PAIRS: as one matrix product for each setting of the outer dims.
+ * SKINNY: likewise, with few rows (m) and a large b, which is read in place. CHANNELS: with vector
+ * lanes along channels, where k stands for all reduced dims. SPARSE: from the nonzero elements of a
  * alone, each times a row of b. */
 typedef enum { CPU_PAIRS, CPU_SKINNY, CPU_CHANNELS, CPU_SPARSE } cpu_product_kind;
 

@@ -36,7 +36,7 @@ typedef struct {
 void c_kernel_h(FILE *out, const c_package *k);
 void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations; others may follow */
 void c_kernel_h_end(FILE *out);
-/* Prints kernel.c; sets shared and each. False: out of memory. */
+/* Prints kernel.c; sets shared and per_thread. False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);
 /* multi.c: the kernel.c that selects one of several instruction sets. */

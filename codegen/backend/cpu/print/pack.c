@@ -369,8 +369,8 @@ static bool is_outside_rows(const tf_op *op, const cpu_product *p, int r) {
   return p->kind == CPU_CHANNELS;
 }
 
-/* The distance between neighbours along rank r: ranks are stored in order, those of by_rows last
- * before the last; elements of a group lie side by side (the step along its rank is that of a
+/* The distance between neighbours along rank r: ranks are stored in order, those of is_outside_rows
+ * last before the last; elements of a group lie side by side (the step along its rank is that of a
  * group, divided by its elements). */
 static int64_t slab_step(const tf_op *op, const cpu_product *p, int rank, int r) {
   const int groups = cpu_slab_groups(p), group = groups >= 0 ? p->kernel->group : 1;

@@ -27,7 +27,7 @@ typedef struct {
   bool fused;                   /* SAVE: the nest before it stores from registers */
   const cu_matrices *fragments; /* NEST: a product in fragments; NULL: none */
   bool by_boxes;    /* SAVE: by boxes of the tensor (sm_90a), which are cut at its end alone: all of
-                    the    block's rows ... */
+                    the block's rows ... */
   ir_atom row;      /* ... from this one on */
   bool skips_steps; /* FOR: steps in which a mask leaves nothing, for as many rows from `row` on,
                  may be skipped ... */

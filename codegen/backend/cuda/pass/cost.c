@@ -220,7 +220,7 @@ static void cost_of_product(block *b, const ir_stmt *s) {
  * special units. */
 static const struct {
   tf_kind kind;
-  int point_instructions, special;
+  int instructions, special;
 } calls[] = {{TF_K_EXP, 2, 1},      {TF_K_LOG, 26, 1},  {TF_K_SQRT, 8, 1},
              {TF_K_DIV, 9, 1},      {TF_K_TANH, 17, 2}, {TF_K_ERF, 28, 1},
              {TF_K_SIGMOID, 13, 2}, {TF_K_GELU, 31, 1}, {TF_K_SILU, 14, 2}};
@@ -241,7 +241,7 @@ static void point_instructions(const block *b, const ir_stmt *s, double *all, do
     if (e->what != TF_X_CALL || (deferred && e->call == TF_K_DIV)) continue;
     int n = 1, m = 0;
     for (size_t k = 0; k < sizeof calls / sizeof *calls && !by_number; k++)
-      if (calls[k].kind == e->call) n = calls[k].point_instructions, m = calls[k].special;
+      if (calls[k].kind == e->call) n = calls[k].instructions, m = calls[k].special;
     *all += n, *special += m;
   }
 }
@@ -601,11 +601,11 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
 }
 
 /* Adds up the work of a block. */
-static void walk(block *b, const ir_stmt *s, bool fullest) {
+static void walk(block *b, const ir_stmt *s, bool longest) {
   b->times = b->last = b->lanes = b->row_warps = 1;
   b->per_lane = true;
   b->warps = b->mask = b->loop = NULL;
-  b->longest = fullest;
+  b->longest = longest;
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->partial_sums =

@@ -67,8 +67,8 @@ const cu_mma *cu_mma_of(const ir_program *p);
  * a scale, and those whose operands are contiguous across the sum, which lanes would have to gather
  * byte by byte. */
 const cu_mma *cu_mma_for(const ir_program *p, const tf_op *op);
-/* Bits of ir_machine.own: warpgroups multiply, from tiles that boxes of tensors fill (sm_90a); only
- * features that OpenCL guarantees are used. */
+/* Bits of ir_machine.target_bits: warpgroups multiply, from tiles that boxes of tensors fill
+ * (sm_90a); only features that OpenCL guarantees are used. */
 enum { CU_MAY_GROUP = 1, CU_IS_LEAST = 2 };
 static inline bool cu_may_group(const ir_program *p) {
   return p->machine.target_bits & CU_MAY_GROUP;

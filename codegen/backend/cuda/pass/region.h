@@ -31,7 +31,7 @@ typedef struct {
                  through its sum, which become a single loop over steps and pieces; NULL: none */
   int slots;  /* warpgroups: stages of the ring, in flight or in use */
   bool shares_rows;   /* its rows are the tile of the product right before it, in the same pieces:
-                    both   multiply each piece */
+                    both multiply each piece */
   cu_operand side[2]; /* a, b */
 } cu_work;
 

@@ -18,9 +18,9 @@ static void lay_out_global(npu_build *b, npu_bank *k) {
     step *= z->extent[r];
   }
   k->held = true;
-  if (!b->link_places) return;
-  k->offset = b->link_places[k->tensor].begin * npu_type_bytes(npu_type_of(z));
-  memcpy(k->stride, b->link_places[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
+  if (!b->tensor_places) return;
+  k->offset = b->tensor_places[k->tensor].begin * npu_type_bytes(npu_type_of(z));
+  memcpy(k->stride, b->tensor_places[k->tensor].stride, sizeof *k->stride * (size_t)z->rank);
 }
 
 /* Whether the vector unit accumulates the tensor there, element by element: then in float32, as in

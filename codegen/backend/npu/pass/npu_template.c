@@ -16,8 +16,8 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   npu_target t;
-  int global, buffer, unit, cube; /* memory levels: outermost; L1, UB, L0; with an array, near is
-                                   its buffer and cube its registers */
+  int global, buffer, unit, cube; /* memory levels: outermost; L1, UB, L0; of an array the
+                                   outermost, its buffer twice, its registers */
   bool fused;
   bool lines; /* ops of the vector unit are in whole lines */
   bool cut;   /* results are computed in parts, with the parts of intermediates that they need */

@@ -55,7 +55,7 @@ typedef struct {
   int64_t *cur; /* [n_loops] */
   npu_target t;
   tf_npu *out;
-  const npu_place *link_places; /* of a link: where its tensors are; else NULL */
+  const npu_place *tensor_places; /* of a link: where its tensors are; else NULL */
   tf_diags *d;
   bool dry, ok; /* dry: only the sizes of banks are determined */
   int n_banks;

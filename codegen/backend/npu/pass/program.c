@@ -82,13 +82,13 @@ static void add_tensor(npu_build *b, int z) {
 
 /* Links of a chain have them already. */
 static void add_tensors(npu_build *b) {
-  b->ok = b->link_places || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
+  b->ok = b->tensor_places || name_machine(b->out, &b->t) || tf_out_of_memory(b->d);
   b->t.machine = b->out->machine;
   for (int z = 0; z < b->p->wl->n_tensors && b->ok; z++) {
     b->global[z] = -1;
     if (b->t.memory_of[b->p->home_level[z]] != 0) continue;
-    if (b->link_places)
-      b->global[z] = b->link_places[z].tensor;
+    if (b->tensor_places)
+      b->global[z] = b->tensor_places[z].tensor;
     else
       add_tensor(b, z);
   }
@@ -160,7 +160,7 @@ static bool is_short(npu_build *b) {
 
 /* Outputs that a dry walk has not read; of links others may read them. */
 static bool find_unread(npu_build *b) {
-  for (int z = 0; z < b->p->wl->n_tensors && !b->link_places; z++)
+  for (int z = 0; z < b->p->wl->n_tensors && !b->tensor_places; z++)
     if (b->global[z] >= 0)
       b->out->tensor[b->global[z]].unread = b->out->tensor[b->global[z]].out && !b->again[z];
   return true;
@@ -207,7 +207,7 @@ npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d) {
   if (!b) return NULL;
   tf_npu_free(b->out);
   b->out = out;
-  b->link_places = l->place;
+  b->tensor_places = l->place;
   if (fit(b, l->tree)) {
     b->dry = false;
     return b;

@@ -31,8 +31,8 @@ typedef struct {
   tf_tree *best; /* the best so far */
   double cycles;
   int64_t work;
-  unsigned char *want_tiles; /* [dim] whether SMALLER, LARGER tiles are wanted */
-  bool sure;                 /* tiles are taken only if their program can be made */
+  unsigned char *wanted; /* [dim] whether SMALLER, LARGER tiles are wanted */
+  bool sure;             /* tiles are taken only if their program can be made */
   FILE *said;
 } settler;
 
@@ -108,14 +108,14 @@ static tf_tree *shifted(const tf_tree *t, const shift *s) {
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */
-static void want_tiles(settler *s, int tensor, unsigned char way) {
+static void want_tiles(settler *s, int tensor, unsigned char direction) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *op = &s->wl->ops[o];
     for (int k = 0; k < op->n_dims; k++) {
       bool moves = op->out == tensor && k < op->n_out_dims;
       for (int r = 0; r < op->n_reads; r++)
         moves |= op->reads[r].tensor == tensor && npu_read_has(s->wl, op, r, op->dims[k]);
-      if (moves) s->want_tiles[op->dims[k]] |= way;
+      if (moves) s->wanted[op->dims[k]] |= direction;
     }
   }
 }
@@ -139,7 +139,7 @@ static void note_slots(settler *s, const npu_build *b, int memory) {
 static bool slots(settler *s, tf_diags *d) {
   npu_build *b = npu_build_new(s->best, d);
   if (!b) return false;
-  memset(s->want_tiles, 0, (size_t)s->wl->n_dims);
+  memset(s->wanted, 0, (size_t)s->wl->n_dims);
   for (int m = 1; m < b->t.machine.n_memories; m++)
     note_slots(s, b, m);
   npu_build_free(b);
@@ -187,9 +187,10 @@ static tf_tree *best_tiles(settler *s, shift *taken) {
   tf_tree *best = NULL;
   for (int n = 0; n < s->best->n_nodes; n++)
     for (int k = 0; s->best->nodes[n].kind == TF_TILE && k < s->best->nodes[n].n_temporal; k++)
-      for (int way = SMALLER; way <= LARGER; way++)
-        if (s->want_tiles[s->best->nodes[n].loops[k].dim] & way && s->work < SETTLE_WORK)
-          try(s, (shift){.node = n, .loop = k, .direction = (unsigned char)way}, &best, taken);
+      for (int direction = SMALLER; direction <= LARGER; direction++)
+        if (s->wanted[s->best->nodes[n].loops[k].dim] & direction && s->work < SETTLE_WORK)
+          try(s, (shift){.node = n, .loop = k, .direction = (unsigned char)direction}, &best,
+              taken);
   return best;
 }
 
@@ -270,14 +271,14 @@ static tf_tree *settled(const tf_tree *tree, bool sure, char **said, bool *again
   settler s = {.wl = tree->workload,
                .best = tf_tree_copy(tree, tree->arch, tree->workload, d),
                .sure = sure};
-  s.want_tiles = calloc((size_t)s.wl->n_dims + 1, 1);
+  s.wanted = calloc((size_t)s.wl->n_dims + 1, 1);
   s.said = open_memstream(said, &n);
-  bool ok = s.best && s.want_tiles && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
+  bool ok = s.best && s.wanted && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
   ok = ok && rounds(&s, d) && ends_sooner_whole(&s, tree, &terms, d);
   *again = ok && !sure && !is_same(s.best, tree) && !can_be_made(s.best);
   ok = s.said && fclose(s.said) == 0 && ok && !*again;
-  free(s.want_tiles);
+  free(s.wanted);
   if (ok) return s.best;
   tf_tree_free(s.best);
   if (s.said) free(*said);

@@ -6,21 +6,21 @@
 
 typedef struct {
   npu_run *r;
-  int64_t value[NPU_DEPTH];
+  int64_t iteration[NPU_DEPTH]; /* of each open loop */
   int depth;
   bool ok;
 } issuer;
 
 static int64_t moved(const issuer *s, int64_t at, const int64_t *step) {
   for (int k = 0; k < s->depth; k++)
-    at += step[k] * s->value[k];
+    at += step[k] * s->iteration[k];
   return at;
 }
 
 static int64_t address_of(const tf_npu *p, const issuer *s, const npu_operand *o) {
   int64_t slot = o->ring.at;
   for (int k = 0; k < s->depth && o->ring.n; k++)
-    slot += o->ring.step[k] * s->value[k];
+    slot += o->ring.step[k] * s->iteration[k];
   return moved(s, o->base, o->step) + (o->ring.n ? slot % o->ring.n * o->ring.bytes : 0) +
          (o->tensor >= 0 ? p->tensor[o->tensor].offset : 0);
 }
@@ -52,11 +52,11 @@ static void issue(issuer *s, size_t k) {
 static size_t advance(issuer *s, const tf_npu *p, size_t k) {
   const npu_instr *i = &p->instr[k];
   if (i->op == NPU_FOR) {
-    s->value[s->depth++] = 0;
+    s->iteration[s->depth++] = 0;
   } else if (i->op == NPU_END) {
-    if (++s->value[s->depth - 1] < p->instr[i->loop.match].loop.trip) return i->loop.match + 1;
+    if (++s->iteration[s->depth - 1] < p->instr[i->loop.match].loop.trip) return i->loop.match + 1;
     s->depth--;
-  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->value, s->depth)) {
+  } else if ((i->op != NPU_SET && i->op != NPU_WAIT) || npu_is_due(i, s->iteration, s->depth)) {
     issue(s, k);
   }
   return k + 1;

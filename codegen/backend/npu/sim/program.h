@@ -157,7 +157,7 @@ typedef struct {
   int n_dims;
   npu_dim dim[NPU_DIMS]; /* the last is the innermost */
   union {
-    struct { /* other: the matching END; of END its FOR */
+    struct { /* match: the matching END; of END its FOR */
       const char *name;
       int64_t trip;
       size_t match;

@@ -13,7 +13,7 @@ void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx);
  * operand are those of n. */
 typedef struct {
   int64_t rows, columns, ld;
-  bool flat, rows_are_k; /* turned: flat, and its rows are those of k */
+  bool flat, rows_are_k; /* rows_are_k: flat, and its rows are those of k */
 } npu_layout;
 npu_layout npu_layout_of(const npu_cube *c, const npu_instr *i, int operand);
 int64_t npu_element(const npu_layout *l, int64_t row, int64_t column);
