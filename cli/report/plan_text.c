@@ -155,7 +155,7 @@ static void put_several(const cli_plan *p, cli_text *out) {
   for (int o = 0; o < wl->n_ops; o++) {
     int said = 0;
     if (cli_plan_makers(q, o) < 2) continue;
-    cli_printf(out, "Op %s is computed again rather than stored, by groups", wl->ops[o].name);
+    cli_printf(out, "Op %s is computed more than once, by groups", wl->ops[o].name);
     for (int i = 0; i < q->n; i++)
       if (makes(q, i, o)) cli_printf(out, "%s %d", said++ ? "," : "", i + 1);
     cli_printf(out, ".\n");

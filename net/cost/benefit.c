@@ -16,7 +16,7 @@ enum { FEW_OPS = 32, MAPPED = 12, MET = 16 };
 
 typedef struct {
   net_planning *s;
-  int *of;          /* [n_ops] the group of each, the last */
+  int *of;          /* [n_ops] the group that stores what it makes; of others, the first */
   int *times;       /* [n_ops] groups that have it */
   int most, mapped; /* pairs to map, mapped so far */
   bool maps;        /* what is not known may be mapped */
@@ -237,8 +237,10 @@ bool net_benefits(net_planning *s) {
   c->until = c->deadline;
   for (int i = 0; ok && i < s->plan->n; i++)
     for (int o = 0; o < s->plan->groups[i].group->workload->n_ops; o++) {
-      x.of[s->plan->groups[i].group->op[o]] = i;
-      x.times[s->plan->groups[i].group->op[o]]++;
+      const tf_group *g = s->plan->groups[i].group;
+      const bool stored = !g->workload->tensors[g->workload->ops[o].out].n_consumers;
+      if (stored || !x.times[g->op[o]]) x.of[g->op[o]] = i;
+      x.times[g->op[o]]++;
     }
   for (int i = 0; ok && i < s->plan->n; i++)
     ok = weigh_makers(&x, i) && (s->plan->groups[i].group->workload->n_ops < 2 || weigh_ops(&x, i));
