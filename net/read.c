@@ -97,36 +97,59 @@ static bool has_op(const tf_group *g, int op) {
   return false;
 }
 
-/* Where the group of the tensor's maker reads it, so do groups alone that make it, too. */
-static bool kept_inside(const reader *r, const tf_group *g, const tf_tensor *z) {
-  for (int k = 0; k < z->n_consumers; k++)
-    for (int i = 0; i < r->plan->n; i++) {
-      const tf_group *other = r->plan->groups[i].group;
-      const int by = z->consumers[k];
-      if (other == g || !has_op(other, by) || has_op(other, z->producer)) continue;
-      tf_fail(r->d, g->workload->at, TF_E_OUTPUT,
-              "'%.60s' is made in this group and read both inside and outside of it", z->name);
-      tf_note(r->d, r->wl->ops[by].at, "read by op '%.60s' outside", r->wl->ops[by].name);
-      return false;
-    }
-  return true;
+/* Whether the group makes the op's output for others: none of its own ops reads it. */
+static bool stores(const tf_group *g, int op) {
+  for (int o = 0; o < g->workload->n_ops; o++)
+    if (g->op[o] == op) return !g->workload->tensors[g->workload->ops[o].out].n_consumers;
+  return false;
 }
 
-/* Checks what is made in several groups: each reads it, and has what it is made of. */
+/* The first group that stores what the op makes; -1: none does. */
+static int stored_by(const reader *r, int op) {
+  for (int i = 0; i < r->plan->n; i++)
+    if (stores(r->plan->groups[i].group, op)) return i;
+  return -1;
+}
+
+/* Whether some group reads the tensor without making it, by which op. */
+static bool read_from_memory(const reader *r, const tf_tensor *z, int *op) {
+  for (int k = 0; k < z->n_consumers; k++)
+    for (int i = 0; i < r->plan->n; i++) {
+      const tf_group *g = r->plan->groups[i].group;
+      *op = z->consumers[k];
+      if (has_op(g, *op) && !has_op(g, z->producer)) return true;
+    }
+  return false;
+}
+
+/* What the group makes and reads itself is stored by another group, if some have to read it. */
+static bool kept_inside(const reader *r, const tf_group *g, const tf_tensor *z) {
+  int by = -1;
+  if (stored_by(r, z->producer) >= 0 || !read_from_memory(r, z, &by)) return true;
+  tf_fail(r->d, g->workload->at, TF_E_OUTPUT,
+          "'%.60s' is made in this group and read both inside and outside of it", z->name);
+  tf_note(r->d, r->wl->ops[by].at, "read by op '%.60s' outside", r->wl->ops[by].name);
+  return false;
+}
+
+/* Checks what is made in several groups: one at most stores it, where another reads it, the others
+ * read it themselves; each group has what its ops are made of. */
 static bool made_again(reader *r) {
   bool ok = true;
+  int by;
   for (int i = 0; i < r->plan->n; i++) {
     const tf_group *g = r->plan->groups[i].group;
     for (int o = 0; o < g->workload->n_ops; o++) {
-      const int op = g->op[o], z = g->workload->ops[o].out;
-      if (g->workload->tensors[z].n_consumers > 0)
-        ok = kept_inside(r, g, &r->wl->tensors[g->tensor[z]]) && ok;
-      else if (r->again[op]) /* told once */
-        ok = is_twice(r, op, r->again[op]), r->again[op] = NULL;
+      const int op = g->op[o];
+      const tf_tensor *z = &r->wl->tensors[r->wl->ops[op].out];
+      if (!stores(g, op))
+        ok = kept_inside(r, g, z) && ok;
+      else if (r->again[op] && (stored_by(r, op) < i || !read_from_memory(r, z, &by)))
+        ok = is_twice(r, op, r->again[op]), r->again[op] = NULL; /* told once */
     }
     for (int t = 0; t < g->workload->n_tensors; t++) {
       const int maker = r->wl->tensors[g->tensor[t]].producer;
-      if (g->workload->tensors[t].producer < 0 && maker >= 0 && r->group_of[maker] > i)
+      if (g->workload->tensors[t].producer < 0 && maker >= 0 && stored_by(r, maker) > i)
         ok = tf_fail(r->d, g->workload->at, TF_E_ORDER,
                      "this group reads '%.60s', which a later group makes",
                      r->wl->tensors[g->tensor[t]].name);

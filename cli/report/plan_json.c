@@ -104,6 +104,7 @@ static json_t *benefit_of(const tf_net_benefit *b) {
     json_object_set_new(out, "benefit", cli_json_real(b->apart - b->fused));
     json_object_set_new(out, "at_least", json_boolean(b->at_least));
   }
+  if (b->apart_at_least) json_object_set_new(out, "apart_at_least", json_true());
   if (b->slices) json_object_set_new(out, "slices", json_integer(b->slices));
   if (*b->why) json_object_set_new(out, "why", json_string(b->why));
   return out;

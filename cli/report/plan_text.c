@@ -1,5 +1,6 @@
 /* A plan for people: a row for each distinct group, totals beside their lower bounds, memory. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/plan_report.h"
@@ -148,27 +149,37 @@ int cli_plan_makers(const tf_net_plan *p, int op) {
   return n;
 }
 
-/* Ops of several groups, and windows that overlap within one. */
-static void put_again(const cli_plan *p, cli_text *out) {
+static void put_several(const cli_plan *p, cli_text *out) {
   const tf_net_plan *q = p->plan;
   const tf_workload *wl = p->spec->workload;
   for (int o = 0; o < wl->n_ops; o++) {
-    const int n = cli_plan_makers(q, o);
     int said = 0;
-    if (n < 2) continue;
-    cli_printf(out, "Op %s is computed again rather than stored, by groups", wl->ops[o].name);
+    if (cli_plan_makers(q, o) < 2) continue;
+    cli_printf(out, "Op %s is computed more than once, by groups", wl->ops[o].name);
     for (int i = 0; i < q->n; i++)
       if (makes(q, i, o)) cli_printf(out, "%s %d", said++ ? "," : "", i + 1);
     cli_printf(out, ".\n");
   }
-  for (int i = 0; i < q->n; i++)
-    if (q->groups[i].like == i && q->groups[i].recomputed > 0)
-      cli_printf(out, "Of the points of group %d %s are computed again, as windows overlap.\n",
-                 i + 1, cli_percent(q->groups[i].recomputed, q->groups[i].points).s);
+}
+
+/* Windows that overlap within a group: the first AGAIN_SHOWN groups. */
+static void put_overlaps(const cli_plan *p, cli_text *out) {
+  enum { AGAIN_SHOWN = 10 };
+  const tf_net_plan *q = p->plan;
+  int n = 0;
+  for (int i = 0; i < q->n; i++) {
+    const tf_net_group *g = &q->groups[i];
+    if (g->like != i || g->recomputed <= 0 || n++ >= AGAIN_SHOWN) continue;
+    cli_printf(out, "%s %d (%s", n > 1 ? "," : "Computed again, as windows overlap: of group",
+               i + 1, cli_percent(g->recomputed, g->points).s);
+    cli_printf(out, n > 1 ? ")" : " of its points)");
+  }
+  if (n > AGAIN_SHOWN) cli_printf(out, " and %d more", n - AGAIN_SHOWN);
+  if (n) cli_printf(out, ".\n");
 }
 
 /* ---- what fusing gains ---------------------------------------------------------------------- */
-enum { BENEFITS_SHOWN = 24 };
+enum { BENEFITS_SHOWN = 12 };
 
 static cli_figure value_of(const cli_plan *p, double v) {
   if (isinf(v)) return (cli_figure){"-"};
@@ -192,46 +203,76 @@ static void put_benefit(const cli_plan *p, const tf_net_benefit *b, int runs, cl
   cli_cell(t, "%d", runs);
   cli_cell(t, "%s", cli_real(b->words).s);
   cli_cell(t, "%s", cli_real(b->cycles).s);
-  cli_cell(t, "%s", value_of(p, b->apart).s);
+  cli_cell(t, "%s%s", b->apart_at_least ? ">= " : "", value_of(p, b->apart).s);
   cli_cell(t, "%s%s", b->at_least && isfinite(b->fused) ? ">= " : "", value_of(p, b->fused).s);
   if (b->slices)
     cli_cell(t, "%s", cli_count(b->slices).s);
   else
     cli_cell(t, "-");
-  cli_cell(t, "%s%s%s", b->at_least && isfinite(gain) ? "<= " : "",
+  cli_cell(t, "%s%s%s",
+           !isfinite(gain)     ? ""
+           : b->at_least       ? "<= "
+           : b->apart_at_least ? ">= "
+                               : "",
            isfinite(gain) && gain < 0 ? "-" : "", value_of(p, fabs(gain)).s);
   cli_cell(t, "%s", b->why);
+}
+
+/* How many are like i, itself included; 0: one before is. */
+static int runs_of_benefit(const tf_net_plan *p, int i) {
+  int runs = 1;
+  for (int k = 0; k < p->n_benefits; k++) {
+    if (k == i || !same_benefit(p, &p->benefits[i], &p->benefits[k])) continue;
+    if (k < i) return 0;
+    runs++;
+  }
+  return runs;
+}
+
+/* What all runs of row i gain, or may gain at most; below all others, what cannot be one group. */
+static double weight_of(const tf_net_plan *p, int i, int runs) {
+  const double gain = p->benefits[i].apart - p->benefits[i].fused;
+  return isfinite(gain) ? runs * gain : -INFINITY;
+}
+
+/* Clears the runs of the rows that gain least, until no more than `most` have any; returns how many
+ * it left out. */
+static int leave_out(const tf_net_plan *p, int *runs, int most) {
+  int rows = 0, out = 0;
+  for (int i = 0; i < p->n_benefits; i++)
+    rows += runs[i] > 0;
+  for (; rows - out > most; out++) {
+    int least = -1;
+    for (int i = 0; i < p->n_benefits; i++)
+      if (runs[i] && (least < 0 || weight_of(p, i, runs[i]) <= weight_of(p, least, runs[least])))
+        least = i;
+    runs[least] = 0;
+  }
+  return out;
 }
 
 static void put_benefits(const cli_plan *p, cli_text *out) {
   static const char *const heads[] = {"fused",  "runs",   "words",   "cycles", "apart",
                                       "in one", "slices", "benefit", ""};
   const tf_net_plan *q = p->plan;
-  int shown = 0, left = 0;
   cli_table t = {.align = "lrrrrrrrl"};
-  if (!q->n_benefits) return;
-  cli_printf(out, "\nWhat fusing gains (benefit: %s apart less those in one group):\n\n",
+  int *runs = q->n_benefits ? calloc((size_t)q->n_benefits, sizeof *runs) : NULL;
+  if (!runs) return;
+  for (int i = 0; i < q->n_benefits; i++)
+    runs[i] = runs_of_benefit(q, i);
+  const int left = leave_out(q, runs, BENEFITS_SHOWN);
+  cli_printf(out, "\nWhat fusing gains (benefit: %s apart less those in one group%s):\n\n",
              q->objective == TF_ENERGY    ? "joules"
              : q->objective == TF_TRAFFIC ? "words"
-                                          : "cycles");
+                                          : "cycles",
+             left ? "; the rows that gain most" : "");
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     cli_cell(&t, "%s", heads[i]);
-  for (int i = 0; i < q->n_benefits; i++) {
-    int runs = 1;
-    bool again = false;
-    for (int k = 0; k < q->n_benefits && !again; k++) {
-      if (k == i || !same_benefit(q, &q->benefits[i], &q->benefits[k])) continue;
-      again = k < i;
-      runs++;
-    }
-    if (again) continue;
-    if (shown == BENEFITS_SHOWN)
-      left++;
-    else
-      put_benefit(p, &q->benefits[i], runs, &t), shown++;
-  }
+  for (int i = 0; i < q->n_benefits; i++)
+    if (runs[i]) put_benefit(p, &q->benefits[i], runs[i], &t);
   cli_table_end(&t, out);
   if (left) cli_printf(out, "and %d more (--json)\n", left);
+  free(runs);
 }
 
 void cli_plan_text(const cli_plan *p, cli_text *out) {
@@ -240,6 +281,7 @@ void cli_plan_text(const cli_plan *p, cli_text *out) {
   put_groups(p, out);
   cli_printf(out, "\n");
   put_totals(p, out);
-  put_again(p, out);
+  put_several(p, out);
+  put_overlaps(p, out);
   put_benefits(p, out);
 }

@@ -102,6 +102,7 @@ typedef struct {
   double apart, fused; /* fused INFINITY: see why */
   bool at_least;       /* no mapping of one group was looked for, and fused is what it may cost at
                           least, or is expected to */
+  bool apart_at_least; /* some op alone was not mapped, and apart is what all cost at least */
   int64_t slices;      /* trips of the loops around all its ops; 0: no mapping */
   char why[160];       /* what forbids one group; "": nothing */
 } tf_net_benefit;

@@ -9,15 +9,17 @@
 #include "net/net.h"
 #include "tileflow/tree.h"
 
-/* Distinct groups of two groups' ops that are mapped for this alone.  Of others, and where kernels
- * are planned, which takes long, the least that they may cost is said. */
-enum { MAPPED = 12 };
+/* Of networks of at most FEW_OPS ops, single ops and at most MAPPED distinct groups of two groups'
+ * ops are mapped for this alone, the latter no more than one for each MET groups of the search.
+ * Elsewhere that would be a third of the time, and the least that they may cost is said. */
+enum { FEW_OPS = 32, MAPPED = 12, MET = 16 };
 
 typedef struct {
   net_planning *s;
-  int *of;    /* [n_ops] the group of each, the last */
-  int *times; /* [n_ops] groups that have it */
-  int mapped; /* so far */
+  int *of;          /* [n_ops] the group that stores what it makes; of others, the first */
+  int *times;       /* [n_ops] groups that have it */
+  int most, mapped; /* pairs to map, mapped so far */
+  bool maps;        /* what is not known may be mapped */
 } gains;
 
 /* ---- what passes ---------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ static bool value_of_both(gains *x, const int *ops, int n, tf_net_benefit *b) {
     return true;
   }
   double cost;
-  const bool asked = !net_has_kernels(c) && x->mapped < MAPPED && !c->entry[id].known;
+  const bool asked = x->maps && x->mapped < x->most && !c->entry[id].known;
   x->mapped += asked;
   if (asked && !net_cost_of(c, id, &cost)) return false;
   b->at_least = !net_cost_known(c, id, &b->fused);
@@ -200,7 +202,8 @@ static bool weigh_ops(gains *x, int i) {
     int id = -1;
     double least = INFINITY, cost = INFINITY;
     if (!net_meet_kind(c, &g->group->op[o], 1, &id, &least)) return false;
-    if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
+    if (id >= 0 && x->maps && !net_cost_of(c, id, &cost)) return false;
+    if (id >= 0 && !x->maps && !net_cost_known(c, id, &cost)) b.apart_at_least = true;
     b.apart += cost;
   }
   if (!TF_GROW(p->benefits, p->n_benefits)) return tf_out_of_memory(c->d);
@@ -228,11 +231,16 @@ bool net_benefits(net_planning *s) {
              .of = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops),
              .times = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops)};
   bool ok = (x.of && x.times) || tf_out_of_memory(c->d);
+  const int64_t by_met = 1 + c->evaluated / MET;
+  x.maps = !net_has_kernels(c) && c->wl->n_ops <= FEW_OPS;
+  x.most = by_met < MAPPED ? (int)by_met : MAPPED;
   c->until = c->deadline;
   for (int i = 0; ok && i < s->plan->n; i++)
     for (int o = 0; o < s->plan->groups[i].group->workload->n_ops; o++) {
-      x.of[s->plan->groups[i].group->op[o]] = i;
-      x.times[s->plan->groups[i].group->op[o]]++;
+      const tf_group *g = s->plan->groups[i].group;
+      const bool stored = !g->workload->tensors[g->workload->ops[o].out].n_consumers;
+      if (stored || !x.times[g->op[o]]) x.of[g->op[o]] = i;
+      x.times[g->op[o]]++;
     }
   for (int i = 0; ok && i < s->plan->n; i++)
     ok = weigh_makers(&x, i) && (s->plan->groups[i].group->workload->n_ops < 2 || weigh_ops(&x, i));

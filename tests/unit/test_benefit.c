@@ -153,6 +153,47 @@ static void test_apart(void) {
   case_drop(&e);
 }
 
+/* ---- ops of several groups ------------------------------------------------------------------ */
+/* A plan with ops made again reads back as it was; returns how often ops are made beyond once. */
+static int check_again(const char *workload, int max_ops) {
+  static const char small[] =
+      "architecture:\n  name: small\n  clock: 1 GHz\n  word-bits: 32\n  overlap: double-buffer\n"
+      "  memories:\n  - {name: L2, bandwidth: 1}\n"
+      "  - {name: L1, capacity: 1 KiB, bandwidth: 64}\n  compute:\n"
+      "  - {name: u, below: L1, mesh: [4, 4], ops: [mac, add, mul, relu, max]}\n";
+  test_case e = case_of(small, workload);
+  const tf_net_opts o = {
+      .max_ops = max_ops, .again = true, .budget = {.max_evals = 30, .seed = 1, .threads = 1}};
+  const tf_workload *wl = e.spec->workload;
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, wl, &o, e.d);
+  char *text = p ? tf_net_plan_text(p, e.spec->arch, wl) : NULL;
+  const tf_text t = {"plan.yaml", text, text ? strlen(text) : 0};
+  tf_net_plan *back = text ? tf_net_plan_read(e.spec->arch, wl, &t, e.d) : NULL;
+  int ops = -wl->n_ops;
+  if (!CHECK(p && back)) case_complain(e.d);
+  for (int i = 0; p && i < p->n; i++)
+    ops += p->groups[i].group->workload->n_ops;
+  if (p && back && CHECK(p->n == back->n)) CHECK_NEAR(p->total.cycles, back->total.cycles, 1e-12);
+  tf_net_plan_free(p);
+  tf_net_plan_free(back);
+  free(text);
+  case_drop(&e);
+  return ops;
+}
+
+/* T2 is made again by its reader T3's group, and stored by T1's for the others. */
+static void test_stored_once(void) {
+  CHECK(check_again("workload:\n  name: n\n  dims: {c: 3, p: 16, q: 16, k: 3}\n  ops:\n"
+                    "  - T0[c,p,q] = relu(I[c,p,q] + I[c,p,q])\n"
+                    "  - T1[c,p,q] = relu(T0[c,p,q] + I[c,p,q])\n"
+                    "  - T2[c,p,q] = relu(T0[c,p,q] + I[c,p,q])\n"
+                    "  - T3[c,p,q] += T2[k,p,q] * W3[c,k]\n"
+                    "  - T4[c,p,q] += T2[k,p,q] * W4[c,k]\n"
+                    "  - T5[c,p,q] += T4[k,p,q] * W5[c,k]\n"
+                    "  - T6[c,p,q] = relu(T5[c,p,q] + T2[c,p,q])\n",
+                    4) == 2);
+}
+
 /* ---- the block of 34 GB --------------------------------------------------------------------- */
 static const char block_ops[] = "  A2: {pad: [0, 0, 1, 1]}\n  ops:\n"
                                 "  - C1[n,k,p,q] += I[n,c,p,q] * W1[k,c]\n"
@@ -238,6 +279,7 @@ int main(void) {
     may += test_benefits(seed);
   CHECK(may > 5);
   test_apart();
+  test_stored_once();
   test_block("  - {name: L3, bandwidth: 64}\n  - {name: L2, capacity: 16 MiB}\n",
              "L2, mesh: [64, 64]", 1.05);
   test_block("  - {name: L3, bandwidth: 64}\n  - {name: L2, capacity: 16 MiB, bandwidth: 4096}\n"
