@@ -23,7 +23,7 @@
 enum {
   DIMS = TF_F_DIMS,
   OPS = 64,
-  LOOKS = 1500000, /* in all */
+  LOOKS = 400000, /* in all */
   EXACT = TF_F_CLASSES,
   COARSE = 6,
   SEEN = 128,
@@ -252,7 +252,7 @@ static bool same_op(const tf_f_op *a, const tf_f_op *b) {
 /* The words that the nest of an op adds, at least; below 0: nothing is known. */
 static double least_of_op(graph *g, const tf_f_op *op) {
   const tf_f_pin none = {.part = -1};
-  for (int most = EXACT; most >= COARSE; most /= 2) {
+  for (int most = EXACT; most >= COARSE && g->looks > 0; most /= 2) {
     int64_t looks = g->looks < LOOKS / 8 ? g->looks : LOOKS / 8;
     const int64_t had = looks;
     tf_f_nest *n = tf_f_nest_new(op, most);
@@ -369,7 +369,7 @@ static double least_at_places(graph *g, const joint *j, side *a, side *b) {
 /* The least words of both ops where the intermediate stays.  What else the reader reads, and makes,
  * is in the state that is least. */
 static double least_joined(graph *g, const joint *j, const setting *maker, const setting *reader) {
-  for (int most = EXACT; most >= COARSE; most = most * 2 / 3) {
+  for (int most = EXACT; most >= COARSE && g->looks > 0; most = most * 2 / 3) {
     side a = {.nest = NULL}, b = {.nest = NULL};
     const bool ok =
         begin_side(g, maker, TF_F_MADE, most, &a) && begin_side(g, reader, TF_F_READ, most, &b);

@@ -31,6 +31,7 @@
  * - Inside of the home scope of what the op makes, all rounds of a run pass within one run of that
  *   scope.  So what the last round of several spares enters for each run of the scope. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ enum {
   CLASSES = TF_F_CLASSES,
   ALL_CLASSES = 4096,
   VECTORS = 400,
-  ENTRIES = 1 << 16 /* of a table */
+  ENTRIES = 1 << 16,  /* of a table */
+  SPREADS_A_LOOK = 16 /* take as long as one */
 };
 
 /* Numbers of steps that are alike: from lo to hi, of `len` values or more each. */
@@ -67,8 +69,7 @@ typedef struct {
 struct tf_f_nest {
   const tf_f_op *op;
   classes steps[DIMS];
-  double instances[LEVELS]; /* of each memory; behind the last of units */
-  spreads on[PARTS][LEVELS];
+  double instances[LEVELS];     /* of each memory; behind the last of units */
   double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps; below
                                  * 0: not yet known */
   /* the question */
@@ -77,6 +78,7 @@ struct tf_f_nest {
   int level[PARTS], order[PARTS]; /* order: from the outermost place in */
   int at[PARTS][DIMS];            /* classes at the place of each */
   double best;
+  spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
 
 /* ---- numbers of steps ----------------------------------------------------------------------- */
@@ -200,7 +202,10 @@ static double least_block(const tf_f_nest *n, unsigned dims, int l, const spread
 static double block_at(const tf_f_nest *n, int i, int l, const int *at) {
   const unsigned dims = n->op->part[i].dims;
   double *block = &n->block[i][l][entry(n, dims, at)];
-  if (*block < 0) *block = least_block(n, dims, l, &n->on[i][l], at);
+  if (*block < 0) {
+    *block = least_block(n, dims, l, &n->on[i][l], at);
+    *n->looks -= n->on[i][l].n / SPREADS_A_LOOK;
+  }
   return *block;
 }
 
@@ -224,10 +229,13 @@ static bool find_blocks(tf_f_nest *n, int i, spreads *work) {
 }
 
 tf_f_nest *tf_f_nest_new(const tf_f_op *op, int most) {
-  tf_f_nest *n = calloc(1, sizeof *n);
+  tf_f_nest *n = malloc(sizeof *n);
   spreads *work = malloc(2 * sizeof *work);
   bool ok = n && work && op->inner + 1 < LEVELS;
-  if (n) n->op = op;
+  if (n) {
+    memset(n, 0, offsetof(tf_f_nest, on));
+    n->op = op;
+  }
   for (int d = 0; d < op->n_dims && ok; d++)
     ok = find_classes(op->extent[d], most, &n->steps[d]);
   double all = 1;
