@@ -23,11 +23,18 @@
 enum {
   DIMS = TF_F_DIMS,
   OPS = 64,
-  LOOKS = 1500000, /* in all */
+  LOOKS = 400000, /* in all */
   EXACT = TF_F_CLASSES,
   COARSE = 6,
+  SEEN = 128,
   ALIKE = 1 << 16 /* places of an intermediate */
 };
+
+/* What was found of an op, in the states that its parts say. */
+typedef struct {
+  tf_f_op op;
+  double least; /* below 0: nothing */
+} seen_op;
 
 typedef struct {
   const tf_arch *arch;
@@ -42,6 +49,8 @@ typedef struct {
   int place[OPS][DIMS]; /* of a dim among those that count; -1: it does not */
   double alone[OPS];    /* least words, beyond those that pass once; -1: not yet */
   int64_t looks;
+  int n_seen;
+  seen_op seen[SEEN];
 } graph;
 
 /* What an op does with the intermediates at it. */
@@ -226,22 +235,46 @@ static bool find_parts(const graph *g, const setting *s, tf_f_op *op, double *wo
 }
 
 /* ---- one op --------------------------------------------------------------------------------- */
-/* The least words of a setting; 0: nothing is known. */
-static double least_of(graph *g, const setting *s) {
-  tf_f_op op;
-  double words;
+static bool same_part(const tf_f_part *a, const tf_f_part *b) {
+  return a->dims == b->dims && a->bits == b->bits && a->words == b->words && a->role == b->role;
+}
+
+static bool same_op(const tf_f_op *a, const tf_f_op *b) {
+  bool same = a->inner == b->inner && a->mesh[0] == b->mesh[0] && a->mesh[1] == b->mesh[1] &&
+              a->n_dims == b->n_dims && a->n == b->n;
+  for (int d = 0; d < a->n_dims && same; d++)
+    same = a->extent[d] == b->extent[d] && a->deep[d] == b->deep[d];
+  for (int i = 0; i < a->n && same; i++)
+    same = same_part(&a->part[i], &b->part[i]);
+  return same;
+}
+
+/* The words that the nest of an op adds, at least; below 0: nothing is known. */
+static double least_of_op(graph *g, const tf_f_op *op) {
   const tf_f_pin none = {.part = -1};
-  if (!find_parts(g, s, &op, &words)) return 0;
-  for (int most = EXACT; most >= COARSE; most /= 2) {
+  for (int most = EXACT; most >= COARSE && g->looks > 0; most /= 2) {
     int64_t looks = g->looks < LOOKS / 8 ? g->looks : LOOKS / 8;
     const int64_t had = looks;
-    tf_f_nest *n = tf_f_nest_new(&op, most);
+    tf_f_nest *n = tf_f_nest_new(op, most);
     const double least = n ? tf_f_nest_least(n, &none, &looks) : 0;
     tf_f_nest_free(n);
     g->looks -= had - looks;
-    if (n && looks >= 0) return words + least;
+    if (n && looks >= 0) return least;
   }
-  return 0;
+  return -1;
+}
+
+/* The least words of a setting; 0: nothing is known.  Ops that are alike are looked at once. */
+static double least_of(graph *g, const setting *s) {
+  tf_f_op op;
+  double words, least = 0;
+  int k = 0;
+  if (!find_parts(g, s, &op, &words)) return 0;
+  while (k < g->n_seen && !same_op(&g->seen[k].op, &op))
+    k++;
+  least = k < g->n_seen ? g->seen[k].least : least_of_op(g, &op);
+  if (k == g->n_seen && k < SEEN) g->seen[g->n_seen++] = (seen_op){op, least};
+  return least < 0 ? 0 : words + least;
 }
 
 /* The least over all states of what it reads, and makes, which count where that is for this op to
@@ -336,7 +369,7 @@ static double least_at_places(graph *g, const joint *j, side *a, side *b) {
 /* The least words of both ops where the intermediate stays.  What else the reader reads, and makes,
  * is in the state that is least. */
 static double least_joined(graph *g, const joint *j, const setting *maker, const setting *reader) {
-  for (int most = EXACT; most >= COARSE; most = most * 2 / 3) {
+  for (int most = EXACT; most >= COARSE && g->looks > 0; most = most * 2 / 3) {
     side a = {.nest = NULL}, b = {.nest = NULL};
     const bool ok =
         begin_side(g, maker, TF_F_MADE, most, &a) && begin_side(g, reader, TF_F_READ, most, &b);

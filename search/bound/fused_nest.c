@@ -31,6 +31,7 @@
  * - Inside of the home scope of what the op makes, all rounds of a run pass within one run of that
  *   scope.  So what the last round of several spares enters for each run of the scope. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ enum {
   CLASSES = TF_F_CLASSES,
   ALL_CLASSES = 4096,
   VECTORS = 400,
-  ENTRIES = 1 << 16 /* of a table */
+  ENTRIES = 1 << 16,  /* of a table */
+  SPREADS_A_LOOK = 16 /* take as long as one */
 };
 
 /* Numbers of steps that are alike: from lo to hi, of `len` values or more each. */
@@ -68,13 +70,15 @@ struct tf_f_nest {
   const tf_f_op *op;
   classes steps[DIMS];
   double instances[LEVELS];     /* of each memory; behind the last of units */
-  double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps */
+  double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps; below
+                                 * 0: not yet known */
   /* the question */
   const tf_f_pin *pin;
   int64_t *looks;
   int level[PARTS], order[PARTS]; /* order: from the outermost place in */
   int at[PARTS][DIMS];            /* classes at the place of each */
   double best;
+  spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
 
 /* ---- numbers of steps ----------------------------------------------------------------------- */
@@ -149,23 +153,21 @@ static bool add_side(const tf_f_op *op, unsigned dims, int d, int64_t room, int6
   return ok;
 }
 
-/* Over the instances of memory l; behind the last memory over units. */
-static void find_spreads(const tf_f_op *op, unsigned dims, int l, spreads *now, spreads *next) {
-  now->n = 1;
-  for (int d = 0; d < DIMS; d++)
-    now->on[0][d] = 1;
-  for (int k = 1; k <= l; k++)
-    for (int axis = 0; axis < 2; axis++) {
-      const int64_t side = k > op->inner ? op->mesh[axis] : op->arch->memories[k].mesh[axis];
-      if (side == 1) continue;
-      next->n = 0;
-      for (int i = 0; i < now->n; i++)
-        if (!add_side(op, dims, 0, side, now->on[i], next)) {
-          now->n = 0;
-          return;
-        }
-      memcpy(now, next, sizeof *now);
-    }
+/* Over the instances of memory l, from those of the memory outside of it on; behind the last memory
+ * over units. */
+static void spread_further(const tf_f_op *op, unsigned dims, int l, spreads *now, spreads *next) {
+  for (int axis = 0; axis < 2; axis++) {
+    const int64_t side = l > op->inner ? op->mesh[axis] : op->arch->memories[l].mesh[axis];
+    if (side == 1) continue;
+    next->n = 0;
+    for (int i = 0; i < now->n; i++)
+      if (!add_side(op, dims, 0, side, now->on[i], next)) {
+        now->n = 0;
+        return;
+      }
+    now->n = next->n;
+    memcpy(now->on, next->on, (size_t)next->n * sizeof next->on[0]);
+  }
 }
 
 static size_t entries_of(const tf_f_nest *n, unsigned dims) {
@@ -192,43 +194,48 @@ static double least_block(const tf_f_nest *n, unsigned dims, int l, const spread
     double words = 1;
     for (int d = 0; d < n->op->n_dims; d++)
       if (dims >> d & 1) words *= (double)divided_up(n->steps[d].of[at[d]].len, s->on[i][d]);
-    least = fmin(least, words);
+    if (words < least) least = words;
   }
   return least;
 }
 
-/* Classes in the order of entries; false behind the last. */
-static bool next_entry(const tf_f_nest *n, unsigned dims, int *at) {
-  for (int d = n->op->n_dims - 1; d >= 0; d--) {
-    if (!(dims >> d & 1)) continue;
-    if (++at[d] < n->steps[d].n) return true;
-    at[d] = 0;
+static double block_at(const tf_f_nest *n, int i, int l, const int *at) {
+  const unsigned dims = n->op->part[i].dims;
+  double *block = &n->block[i][l][entry(n, dims, at)];
+  if (*block < 0) {
+    *block = least_block(n, dims, l, &n->on[i][l], at);
+    *n->looks -= n->on[i][l].n / SPREADS_A_LOOK;
   }
-  return false;
+  return *block;
 }
 
 static bool find_blocks(tf_f_nest *n, int i, spreads *work) {
   const unsigned dims = n->op->part[i].dims;
   const size_t entries = entries_of(n, dims);
   if (entries > ENTRIES) return false;
+  work[0].n = 1;
+  for (int d = 0; d < DIMS; d++)
+    work[0].on[0][d] = 1;
   for (int l = 1; l <= n->op->inner + 1; l++) {
-    int at[DIMS] = {0};
     double *block = n->block[i][l] = malloc(entries * sizeof *block);
     if (!block) return false;
-    find_spreads(n->op, dims, l, &work[0], &work[1]);
-    for (size_t k = 0; k < entries; k++) {
-      block[k] = least_block(n, dims, l, &work[0], at);
-      next_entry(n, dims, at);
-    }
+    spread_further(n->op, dims, l, &work[0], &work[1]);
+    n->on[i][l].n = work[0].n;
+    memcpy(n->on[i][l].on, work[0].on, (size_t)work[0].n * sizeof work[0].on[0]);
+    for (size_t k = 0; k < entries; k++)
+      block[k] = -1;
   }
   return true;
 }
 
 tf_f_nest *tf_f_nest_new(const tf_f_op *op, int most) {
-  tf_f_nest *n = calloc(1, sizeof *n);
+  tf_f_nest *n = malloc(sizeof *n);
   spreads *work = malloc(2 * sizeof *work);
   bool ok = n && work && op->inner + 1 < LEVELS;
-  if (n) n->op = op;
+  if (n) {
+    memset(n, 0, offsetof(tf_f_nest, on));
+    n->op = op;
+  }
   for (int d = 0; d < op->n_dims && ok; d++)
     ok = find_classes(op->extent[d], most, &n->steps[d]);
   double all = 1;
@@ -256,9 +263,7 @@ int tf_f_nest_classes(const tf_f_nest *n, int dim) { return n->steps[dim].n; }
 /* ---- room ----------------------------------------------------------------------------------- */
 static const tf_f_part *part_of(const tf_f_nest *n, int i) { return &n->op->part[i]; }
 
-static double block_of(const tf_f_nest *n, int i) {
-  return n->block[i][n->level[i]][entry(n, part_of(n, i)->dims, n->at[i])];
-}
+static double block_of(const tf_f_nest *n, int i) { return block_at(n, i, n->level[i], n->at[i]); }
 
 static double room_of(const tf_f_nest *n, int l) {
   const tf_memory *m = &n->op->arch->memories[l];
@@ -489,10 +494,9 @@ double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks) {
   for (int i = 0; i < n->op->n; i++)
     n->order[i] = i;
   if (pin->part >= 0) { /* no look is needed where it has no room itself */
-    const tf_f_part *p = part_of(n, pin->part);
-    const double words = n->block[pin->part][pin->level][entry(n, p->dims, pin->steps)];
+    const double words = block_at(n, pin->part, pin->level, pin->steps);
     --*looks;
-    if (words * p->bits > room_of(n, pin->level)) return INFINITY;
+    if (words * part_of(n, pin->part)->bits > room_of(n, pin->level)) return INFINITY;
   }
   all_levels(n, 0);
   return n->best;
