@@ -23,7 +23,7 @@
 enum {
   DIMS = TF_F_DIMS,
   OPS = 64,
-  LOOKS = 100000, /* in all */
+  LOOKS = 400000, /* in all */
   EXACT = TF_F_CLASSES,
   COARSE = 6,
   SEEN = 128,
