@@ -34,7 +34,7 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_printf(out, "Lower bounds of %s on %s\n\n", s->spec->workload->name, a->name);
   cli_cell(&t, "traffic");
   cli_cell(&t, "%s", cli_count(b->traffic_words).s);
-  cli_cell(&t, "words through %s: what is read and what is written, each once",
+  cli_cell(&t, "words through %s: what is read and written, and what has no room again",
            a->memories[0].name);
   cli_cell(&t, "cycles");
   cli_cell(&t, "%s", cli_real(b->cycles).s);

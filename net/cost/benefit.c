@@ -214,7 +214,8 @@ static bool weigh_ops(gains *x, int i) {
 /* Each group before that makes what group i reads. */
 static bool weigh_makers(gains *x, int i) {
   const tf_group *g = x->s->plan->groups[i].group;
-  bool *makes = TF_ARRAY(x->s->a, bool, (size_t)i), ok = !i || makes;
+  bool *makes = TF_ARRAY(x->s->a, bool, (size_t)i + 1), ok = true;
+  if (!makes) return tf_out_of_memory(x->s->costs.d);
   for (int t = 0; ok && t < g->workload->n_tensors; t++) {
     const int maker = x->s->costs.wl->tensors[g->tensor[t]].producer;
     if (g->workload->tensors[t].producer < 0 && maker >= 0 && x->of[maker] < i)
@@ -230,7 +231,8 @@ bool net_benefits(net_planning *s) {
   gains x = {.s = s,
              .of = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops),
              .times = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops)};
-  bool ok = (x.of && x.times) || tf_out_of_memory(c->d);
+  bool ok = true;
+  if (!x.of || !x.times) return tf_out_of_memory(c->d);
   const int64_t by_met = 1 + c->evaluated / MET;
   x.maps = !net_has_kernels(c) && c->wl->n_ops <= FEW_OPS;
   x.most = by_met < MAPPED ? (int)by_met : MAPPED;

@@ -169,7 +169,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   const int64_t bytes = npu_type_bytes(o->type), align = p->machine.memory[o->memory].align;
   walker w = {
       .i = i, .operand = operand, .memory = o->memory, .bytes = bytes, .visit = each, .ctx = ctx};
-  w.begin = npu_begin_of(o) + (o->tensor >= 0 ? p->tensor[o->tensor].offset : 0);
+  w.begin = npu_begin_of(o) + (t ? t->offset : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* another operand may begin after an aligned number of bytes */
   if (i->op == NPU_MAD)
