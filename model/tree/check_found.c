@@ -191,13 +191,14 @@ static void turn_loops(found *q, int dim) {
             (wheel){.loop = q->f->loop_from[n] + k, .n = useful_steps(q->f, n, k)};
 }
 
-/* The number of settings to be checked; 0: too many. */
+/* The number of settings to be checked; 0: too many.  A dim that no op here has may move what they
+ * make by way of readers outside of the scope. */
 static int64_t count_settings(found *q) {
   int64_t all = 1;
   q->n_wheels = 0;
   for (int d = 0; d < q->f->wl->n_dims; d++) {
-    if (!q->concerned[d]) continue;
-    int64_t step = common_step(q, d);
+    if (!q->concerned[d] && !(q->apart & loops_on(q, d))) continue;
+    int64_t step = q->concerned[d] ? common_step(q, d) : 0;
     if (step)
       turn_dim(q, d, step);
     else

@@ -425,10 +425,7 @@ tf_npu *npu_roll(const tf_npu *flat) {
   tf_npu *apart = roll_flagged(flat);
   if (apart && few * apart->n <= flat->n) return apart;
   tf_npu *p = roll_these(flat, NULL);
-  if (!apart || !p) {
-    tf_npu_free(p ? apart : NULL);
-    return p ? p : apart;
-  }
-  tf_npu_free(apart->n < p->n ? p : apart);
-  return apart->n < p->n ? apart : p;
+  const bool shorter = apart && (!p || apart->n < p->n);
+  tf_npu_free(shorter ? p : apart);
+  return shorter ? apart : p;
 }
