@@ -191,7 +191,7 @@ static bool same_benefit(const tf_net_plan *p, const tf_net_benefit *a, const tf
   return p->groups[a->first].like == p->groups[b->first].like &&
          p->groups[a->second].like == p->groups[b->second].like &&
          (a->first == a->second) == (b->first == b->second) && a->words == b->words &&
-         a->fused == b->fused && *a->why == *b->why;
+         a->fused == b->fused && strcmp(a->why, b->why) == 0;
 }
 
 static void put_benefit(const cli_plan *p, const tf_net_benefit *b, int runs, cli_table *t) {

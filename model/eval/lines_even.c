@@ -230,14 +230,18 @@ static bool leaf(struct tf_model *m, int i, const tf_unit *unit) {
   return true;
 }
 
-bool tf_lines_even(struct tf_model *m) {
+bool tf_lines_each(struct tf_model *m, bool (*sum_tile)(struct tf_model *m, int i),
+                   bool (*sum_leaf)(struct tf_model *m, int i, const tf_unit *unit)) {
   const tf_plan *p = m->plan;
   bool ok = true;
   for (int i = 0; i < p->n_tile_slices && ok; i++)
-    if (tf_has_lines(m, p->slices[i].level) || tf_has_lines(m, p->slices[i].above)) ok = tile(m, i);
+    if (tf_has_lines(m, p->slices[i].level) || tf_has_lines(m, p->slices[i].above))
+      ok = sum_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     for (int r = 0; r <= p->wl->ops[o].n_reads && ok; r++)
-      ok = leaf(m, p->op_slice[o] + r, &p->arch->units[p->unit[o]]);
+      ok = sum_leaf(m, p->op_slice[o] + r, &p->arch->units[p->unit[o]]);
   m->starved |= m->lines->set.starved;
   return ok && !m->lines->failed && !m->starved;
 }
+
+bool tf_lines_even(struct tf_model *m) { return tf_lines_each(m, tile, leaf); }

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/grow.h"
 #include "model/cost/quick/uneven_plan.h"
+#include "model/eval/lines_even.h"
 
 enum { MOST_SETTINGS = 1 << 13, MOST_POINTS = 1 << 16 };
 #define MOST_WORK (INT64_C(1) << 26) /* runs of lines that all sums look at, and points */
@@ -407,13 +408,5 @@ static bool leaf(struct tf_model *m, int i, const tf_unit *unit) {
 }
 
 bool tf_lines_uneven(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  bool ok = tf_uneven_ready(m);
-  for (int i = 0; i < p->n_tile_slices && ok; i++)
-    if (tf_has_lines(m, p->slices[i].level) || tf_has_lines(m, p->slices[i].above)) ok = tile(m, i);
-  for (int o = 0; o < p->wl->n_ops && ok; o++)
-    for (int r = 0; r <= p->wl->ops[o].n_reads && ok; r++)
-      ok = leaf(m, p->op_slice[o] + r, &p->arch->units[p->unit[o]]);
-  m->starved |= m->lines->set.starved;
-  return ok && !m->lines->failed && !m->starved;
+  return tf_uneven_ready(m) && tf_lines_each(m, tile, leaf);
 }

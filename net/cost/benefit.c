@@ -18,6 +18,7 @@ typedef struct {
   net_planning *s;
   int *of;          /* [n_ops] the group that stores what it makes; of others, the first */
   int *times;       /* [n_ops] groups that have it */
+  bool *after;      /* [groups] of `between`: those that come after the first */
   int most, mapped; /* pairs to map, mapped so far */
   bool maps;        /* what is not known may be mapped */
 } gains;
@@ -92,15 +93,15 @@ static const tf_tensor *read_outside(const gains *x, const int *ops, int n, int 
 static int between(const gains *x, int first, int second) {
   const tf_workload *wl = x->s->costs.wl;
   const tf_net_plan *p = x->s->plan;
-  bool *after = TF_ARRAY(x->s->a, bool, (size_t)p->n);
-  for (int g = first + 1; after && g <= second; g++) {
+  memset(x->after, 0, (size_t)p->n * sizeof *x->after);
+  for (int g = first + 1; g <= second; g++) {
     const tf_group *own = p->groups[g].group;
     for (int t = 0; t < own->workload->n_tensors; t++) {
       const int maker = wl->tensors[own->tensor[t]].producer;
       const int from = maker < 0 || own->workload->tensors[t].producer >= 0 ? -1 : x->of[maker];
       if (from < 0 || from == g) continue;
-      if (g == second && from != first && after[from]) return from;
-      after[g] |= from == first || after[from];
+      if (g == second && from != first && x->after[from]) return from;
+      x->after[g] |= from == first || x->after[from];
     }
   }
   return -1;
@@ -230,9 +231,10 @@ bool net_benefits(net_planning *s) {
   net_costs *c = &s->costs;
   gains x = {.s = s,
              .of = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops),
-             .times = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops)};
+             .times = TF_ARRAY(s->a, int, (size_t)c->wl->n_ops),
+             .after = TF_ARRAY(s->a, bool, (size_t)s->plan->n + 1)};
   bool ok = true;
-  if (!x.of || !x.times) return tf_out_of_memory(c->d);
+  if (!x.of || !x.times || !x.after) return tf_out_of_memory(c->d);
   const int64_t by_met = 1 + c->evaluated / MET;
   x.maps = !net_has_kernels(c) && c->wl->n_ops <= FEW_OPS;
   x.most = by_met < MAPPED ? (int)by_met : MAPPED;
