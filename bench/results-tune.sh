@@ -173,10 +173,9 @@ Iterations begin after $(begins overlapped) overlapped, $(begins compiled) compi
 
 ## Kernels that are replaced as a program runs
 
-A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs)), 60 s in
-all. Cases are gmm-4, dep-6 and grp-3 on two shared cores, each way once ([figures](results/tune-live.csv)). Overlapped, the first call comes after half a second; after a
-search alone, after 30 s. The first version within 5 % of the fastest comes after $(near overlapped) s. The longest call that takes a version over takes
-$(longest overlapped) ms.
+A program calls the kernel of \`emit --live\`, at first one for SSE2, while \`tune --serve\` looks for faster ones for 60 s ([HOWTO-tune](HOWTO-tune.md#while-a-program-runs);
+gmm-4, dep-6 and grp-3 on two shared cores; [figures](results/tune-live.csv)). The first call comes after half a second (after a search: 30 s), one within 5 % of the
+fastest after $(near overlapped) s. The longest call that takes a version over takes $(longest overlapped) ms.
 
 ## Strategies
 
