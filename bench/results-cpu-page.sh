@@ -137,7 +137,7 @@ awk -F, '
   }' $results/cpu-unseen.csv
 cat <<'TEXT'
 
-*Behind*: a tensor whose last rank becomes one of four elements is copied an element at a time. Sums of 50 elements pay
+*Behind*: sums of 50 elements pay
 for adding up the lanes of a vector each.
 TEXT
 printf '\n### What `emit` expects of its kernels\n\n'

@@ -40,6 +40,7 @@ enum {
   DRAW_CONVS,
   DRAW_ROUTED,
   DRAW_CHAINS,
+  DRAW_TRANSPOSED,
   DRAW_N_NAMED
 };
 #define DRAW_NAMED(kind) ((UINT64_C(1) + (kind)) << 48)

@@ -660,9 +660,36 @@ static void requantised(page *p, tf_rng *g) {
   mapped(&w, image || rng_chance(g, 3) ? 0 : 'm');
 }
 
+/* Ranks exchanged, of an argument or of what an op made, for the caller or for an op; rows from one
+ * element to several lines. */
+static void ranks_exchanged(page *p, tf_rng *g) {
+  work w = {.p = p, .g = g};
+  const int ranks = rng_between(g, 2, 4);
+  char from[5] = "abcd", to[5] = "", at[2][8] = {"", ""};
+  from[ranks] = 0;
+  for (int left = ranks; left > 0; left--) { /* a permutation */
+    const int k = (int)tf_rng_below(g, (uint32_t)left);
+    to[ranks - left] = from[k];
+    memmove(from + k, from + k + 1, strlen(from + k));
+  }
+  snprintf(from, sizeof from, "%.*s", ranks, "abcd");
+  for (int r = 0; r < ranks; r++) {
+    extent(&w, from[r], 1, rng_chance(g, 2) ? 9 : 40);
+    snprintf(at[0] + strlen(at[0]), sizeof at[0] - strlen(at[0]), "%s%c", r ? "," : "", from[r]);
+    snprintf(at[1] + strlen(at[1]), sizeof at[1] - strlen(at[1]), "%s%c", r ? "," : "", to[r]);
+  }
+  const bool made = rng_chance(g, 3), read = rng_chance(g, 3);
+  begin(&w, "");
+  if (made) op(&w, "X", from, "X[%s] = A[%s] * 0.5", at[0], at[0]);
+  op(&w, "Y", to, "Y[%s] = X[%s]", at[1], at[0]);
+  if (read) op(&w, "Z", to, "Z[%s] = Y[%s] + u[%c]", at[1], at[1], to[0]);
+  mapped(&w, rng_chance(g, 2) ? 0 : to[0]);
+}
+
 void draw_named(page *p, uint64_t seed) {
   static void (*const kinds[])(page * p, tf_rng * g) = {
-      experts, scans, heads, quantised, norms, windows, convolutions, routed, requantised};
+      experts, scans,        heads,  quantised,   norms,
+      windows, convolutions, routed, requantised, ranks_exchanged};
   tf_rng g = tf_rng_new(draw_lot(seed, "named", UINT64_MAX), 43);
   head(p);
   kinds[draw_named_kind(seed)](p, &g);

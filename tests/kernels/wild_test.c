@@ -521,8 +521,9 @@ static const struct {
              {"convolutions", DRAW_NAMED(DRAW_CONVS), 2},
              {"routed", DRAW_NAMED(DRAW_ROUTED), 2},
              {"chains", DRAW_NAMED(DRAW_CHAINS), 2},
+             {"transposed", DRAW_NAMED(DRAW_TRANSPOSED), 2},
              {"wild", DRAW_WILD, 3}};
-enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 24 };
+enum { KINDS = sizeof kinds / sizeof *kinds, LOTS = 26 };
 
 /* Of which kind a case is: drawn before its seed is, so that one that is refused makes no kind
  * rarer. */

@@ -50,6 +50,8 @@ void lower_stream(const lowering *w, const ir_stmt *nest, cpu_product *p);
  * spreads it over cores. *tiles: its rows are cut into tiles, so that any number of them may be
  * left to one nest. */
 bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles);
+/* Whether loops around op o spread it over cores. */
+bool lower_spreads(const lowering *w, int o);
 
 /* channels.c: puts p's lanes along channels, if the mapping spreads these over the units. */
 bool lower_channels(lowering *w, const ir_stmt *nest, cpu_product *p);

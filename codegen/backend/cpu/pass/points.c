@@ -1,5 +1,6 @@
 /* Cost of nests that are not matrix products, by the loops that the printer writes for them:
  * windows, rows of maps, sums along rows, and scalar loops, with dependent additions. */
+#include "codegen/backend/cpu/note/transposition.h"
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "codegen/backend/cpu/pass/pass.h"
@@ -322,8 +323,10 @@ static void row_parts(const points *p, const ir_program *of, int k, double runs,
                n = rows * vectors(p, k);
   operation_parts(p, n, part);
   part[TF_COST_ROW] += rows;
+  cpu_transposition t; /* in registers: half of the time (bench/kernels/unseen.py, turned) */
+  const double share = cpu_transposes_words(of, p->op, &t) ? 0.5 : 1;
   part[reads_narrow_type(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] +=
-      n * p->lanes * gathered_reads(p, k);
+      n * p->lanes * gathered_reads(p, k) * share;
   for (int i = 0; i < p->op->n_reads; i++)
     if (cpu_read_moves(p->wl, p->op, i, k)) access_parts(of, p->op->reads[i].tensor, n, part);
   if (k < p->op->n_out_dims) access_parts(of, p->op->out, n, part);

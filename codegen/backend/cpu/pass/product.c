@@ -1,4 +1,5 @@
 /* Recognises nests that are matrix products, and decides which loops of an op one nest may have. */
+#include "codegen/backend/cpu/note/transposition.h"
 #include "codegen/backend/cpu/pass/pass.h"
 #include "codegen/intrin/micro.h"
 #include "model/input/dims.h"
@@ -42,6 +43,10 @@ bool lower_fits_near_cache(const lowering *w, int o) {
   if (panel >= 0 && lower_skinny_or_streamed(w, o, panel, &tiles))
     return tiles || words + box_words(w, o, 1 - panel) <= close;
   if (panel >= 0) return box_words(w, o, panel) <= close;
+  cpu_transposition t; /* which goes line by line in squares, whatever its size */
+  if (cpu_is_transposition(w->plan->wl, &w->plan->wl->ops[o], &t) && w->p->machine.data == IR_F32 &&
+      (w->in_parallel || !lower_spreads(w, o)))
+    return true;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
   return words <= close;

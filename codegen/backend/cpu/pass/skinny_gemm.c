@@ -181,8 +181,7 @@ static bool is_few(const lowering *w, int o, int b, int *k) {
   return is_far;
 }
 
-/* Whether loops around the op spread it over cores. */
-static bool spreads(const lowering *w, int o) {
+bool lower_spreads(const lowering *w, int o) {
   const tf_tree *t = w->plan->tree;
   for (int n = t->nodes[t->op_node[o]].parent; n >= 0; n = t->nodes[n].parent)
     for (int k = t->nodes[n].n_temporal; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops;
@@ -202,7 +201,7 @@ bool lower_skinny_or_streamed(const lowering *w, int o, int b, bool *tiles) {
     range[k] = w->cur[o * w->plan->wl->n_dims + op->dims[k]];
   const bool streams = lower_streams(w, o, b, range);
   *tiles = streams || uses_of_b(w, op, b) > tf_micro_few_rows(w->p->machine.registers);
-  return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !spreads(w, o));
+  return (streams || is_few(w, o, b, &k)) && (w->in_parallel || !lower_spreads(w, o));
 }
 
 /* Whether b takes at most half of the outermost cache, so that each use comes from there. */

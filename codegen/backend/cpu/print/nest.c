@@ -1,6 +1,7 @@
 /* Nests that are evaluated point by point: the innermost loop is one that compilers vectorise. */
 #include <inttypes.h>
 
+#include "codegen/backend/cpu/note/transposition.h"
 #include "codegen/backend/cpu/note/window.h"
 #include "codegen/backend/cpu/print/rows.h"
 
@@ -42,6 +43,32 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   else
     c_row_maps(c, &s, 1, last);
   c_close(c, opened);
+}
+
+/* Squares of words through registers. */
+static bool transposition(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  cpu_transposition t;
+  if (!cpu_transposes_words(c->p, op, &t) || t.row < open || t.word < open ||
+      s->range[t.row].most < CPU_LEAST_ROW)
+    return false;
+  const char *row = c_dim_name(c, op, t.row), *word = c_dim_name(c, op, t.word);
+  if (t.by_line) c_loop_by(c, op, s, t.word, CPU_LINE_WORDS);
+  for (int k = open; k < op->n_dims; k++)
+    if (k != t.row && k != t.word) c_loop(c, op, s, k);
+  c_indent(c), fprintf(c->out, "const int64_t d_%s = ", row);
+  c_atom(c->out, c->p, s->range[t.row].lo);
+  if (!t.by_line) fprintf(c->out, ", d_%s = ", word), c_atom(c->out, c->p, s->range[t.word].lo);
+  fputs(";\n", c->out);
+  c_line(c, t.by_line ? "transpose_tile((const char *)&" : "transpose_words(&");
+  c_place(c, op, 0), fputs(", 4 * (", c->out), c_step(c, op, 0, op->dims[t.row]);
+  fputs(t.by_line ? "), (char *)&" : "), &", c->out), c_place(c, op, -1);
+  fputs(", 4 * (", c->out), c_step(c, op, -1, op->dims[t.word]);
+  fputs("), ", c->out), c_atom(c->out, c->p, s->range[t.row].hi);
+  fprintf(c->out, " - d_%s, %s", row, t.by_line ? "least(TILE_WORDS, " : "");
+  c_atom(c->out, c->p, s->range[t.word].hi);
+  fprintf(c->out, " - d_%s%s);\n", word, t.by_line ? ")" : "");
+  c_close(c, op->n_dims - open - (t.by_line ? 1 : 2));
+  return true;
 }
 
 /* Each element of the output in a scalar, point by point. */
@@ -95,6 +122,10 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   }
   if (sum && c_is_value_sum(c, s)) {
     c_value_sum(c, s, open);
+    c_close(c, 1);
+    return;
+  }
+  if (!sum && transposition(c, op, s, open)) {
     c_close(c, 1);
     return;
   }
