@@ -433,6 +433,22 @@ static bool by_rows(const tf_laid *l) {
   return true;
 }
 
+/* From here on inputs and outputs have their ranks in the order in which they lie. */
+static cli_status hand_over(cli_session *s, tf_handed **handed) {
+  tf_handed *h = *handed = tf_handed_new(s->spec->arch, s->spec->workload);
+  tf_tree *tree = h && s->tree ? tf_tree_copy(s->tree, h->arch, h->workload, s->diags) : NULL;
+  if (!h || (s->tree && !tree)) {
+    if (!tf_diags_errors(s->diags)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
+  s->spec->arch = h->arch;
+  s->spec->workload = h->workload;
+  tf_tree_free(s->tree);
+  s->tree = tree;
+  return CLI_DONE;
+}
+
 /* Layouts of the files that no kernel follows: one warning, at the first. */
 static void warn_of_layouts(const cli_session *s) {
   const tf_arch *a = s->spec->arch;
@@ -453,8 +469,8 @@ static void warn_of_layouts(const cli_session *s) {
   const char *text = tf_diags_file_text(s->diags, at.file);
   at.file = tf_diags_add_file(own, tf_diags_file_name(s->diags, at.file), text, strlen(text));
   tf_warn(own, at,
-          "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over by "
-          "rows, and what is copied lies as the kernel's own tiles need it%s",
+          "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over with "
+          "whole ranks, and what is copied lies as the kernel's own tiles need it%s",
           first->tensor.name, in->name, more ? "; nor does it follow the layouts below" : "");
   cli_complain(own);
   tf_diags_free(own);
@@ -469,9 +485,11 @@ static cli_status run_emit(const void *options) {
   cli_session s;
   job r = {.o = o};
   tf_planned *p = NULL;
+  tf_handed *handed = NULL;
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && (o->tuned || o->schedule)) status = use_tuned(&s, o);
+  if (status == CLI_DONE && tf_arch_lines(s.spec->arch)) status = hand_over(&s, &handed);
   if (status == CLI_DONE && !(r.instrs = tf_emit_instrs_new(s.spec, s.diags))) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
@@ -487,6 +505,7 @@ static cli_status run_emit(const void *options) {
   tf_planned_free(p);
   tf_emit_instrs_free(r.instrs);
   cli_close(&s);
+  tf_handed_free(handed);
   return status;
 }
 
