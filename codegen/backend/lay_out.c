@@ -61,19 +61,30 @@ static int new_rank(const int *order, int rank) {
   return i;
 }
 
-/* What is said of the tensor's ranks in all memories. */
+/* What a memory's list says of the tensor.  Where it says nothing, that ranks lie in their old
+ * order, at no place of any file.  NULL: no memory. */
+static tf_laid *said_of(handing *h, tf_laids *laid, const tf_tensor *z) {
+  for (int i = 0; i < laid->n; i++)
+    if (is_of(&laid->list[i], z)) return &laid->list[i];
+  tf_laid *one = &laid->list[laid->n++];
+  *one = (tf_laid){.tensor = {.name = z->known_as ? z->known_as : z->name}, .n = z->rank};
+  one->parts = TF_ARRAY(h->arena, tf_laid_part, (size_t)z->rank + 1);
+  for (int r = 0; r < z->rank && one->parts; r++)
+    one->parts[r] = (tf_laid_part){r, TF_LAYOUT_WHOLE, 1};
+  return one->parts ? one : NULL;
+}
+
+/* Tells the tensor's ranks by their new numbers, in all memories with lines. */
 static bool move_laid(handing *h, const tf_tensor *z, const int *order) {
   for (int l = 0; l < h->arch->n_memories; l++) {
-    const tf_laids *laid = &h->arch->memories[l].laid;
-    for (int i = 0; i < laid->n; i++) {
-      tf_laid *one = &laid->list[i];
-      if (!is_of(one, z)) continue;
-      tf_laid_part *parts = COPIED(h->arena, one->parts, one->n);
-      if (!parts) return false;
-      for (int k = 0; k < one->n; k++)
-        parts[k].rank = new_rank(order, one->parts[k].rank);
-      one->parts = parts;
-    }
+    tf_memory *mem = &h->arch->memories[l];
+    if (!mem->line && !mem->laid.n) continue;
+    tf_laid *one = said_of(h, &mem->laid, z);
+    tf_laid_part *parts = one ? COPIED(h->arena, one->parts, one->n) : NULL;
+    if (!parts) return false;
+    for (int k = 0; k < one->n; k++)
+      parts[k].rank = new_rank(order, one->parts[k].rank);
+    one->parts = parts;
   }
   return true;
 }
@@ -124,8 +135,10 @@ static bool copy_all(handing *h, const tf_arch *a, const tf_workload *wl) {
   bool ok = h->arch->memories && h->wl->tensors && h->wl->ops;
   for (int l = 0; l < a->n_memories && ok; l++) {
     tf_laids *laid = &h->arch->memories[l].laid;
-    laid->list = COPIED(h->arena, laid->list, laid->n);
+    const tf_laid *old = laid->list;
+    laid->list = TF_ARRAY(h->arena, tf_laid, (size_t)laid->n + (size_t)wl->n_tensors + 1);
     ok = laid->list != NULL;
+    if (ok && laid->n) memcpy(laid->list, old, (size_t)laid->n * sizeof *old);
   }
   for (int o = 0; o < wl->n_ops && ok; o++) {
     h->wl->ops[o].reads = COPIED(h->arena, wl->ops[o].reads, wl->ops[o].n_reads);
