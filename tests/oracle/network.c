@@ -7,6 +7,14 @@
 
 #include "tests/oracle/oracle.h"
 
+void begin_links(oracle *o) {
+  o->arrivals = calloc(MAX_FLOWS, sizeof *o->arrivals);
+  o->flows.list = calloc(MAX_FLOWS, sizeof *o->flows.list);
+  o->late = calloc(MAX_OPS, sizeof *o->late);
+  if (!o->arrivals || !o->flows.list || !o->late) abort();
+  find_late(o, o->late);
+}
+
 /* ---- places --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }

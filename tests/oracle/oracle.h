@@ -317,6 +317,7 @@ void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
 /* ---- networks (network.c) ------------------------------------------------------------------- */
+void begin_links(oracle *o); /* before the walk, where some network has a topology */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
 /* Whether units below leaf n read (ref -1: update) the operand past memories that bypass it, at the

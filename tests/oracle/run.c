@@ -708,10 +708,6 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
                 .log = log};
   for (size_t l = 0; l < levels; l++)
     o->topologies |= tree->arch->memories[l].topology != TF_NO_TOPOLOGY;
-  o->arrivals = o->topologies ? calloc(MAX_FLOWS, sizeof *o->arrivals) : NULL;
-  o->flows.list = o->topologies ? calloc(MAX_FLOWS, sizeof *o->flows.list) : NULL;
-  o->late = o->topologies ? calloc(MAX_OPS, sizeof *o->late) : NULL;
-  if (o->topologies && (!o->arrivals || !o->flows.list || !o->late)) abort();
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
   o->leads = calloc(ops * nodes, sizeof *o->leads);
@@ -748,7 +744,7 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
     o->unit[op] = unit_of(o, op);
   add_retained(o);
   find_mask(o);
-  if (o->late) find_late(o, o->late);
+  if (o->topologies) begin_links(o);
   run_node(o, 0);
   find_moves(o);
   find_peaks(o);
