@@ -133,8 +133,7 @@ static bool read_ranges(forge *f, const tf_ynode *all) {
 
 /* ---- Einsums --------------------------------------------------------------------------------- */
 
-#define INDEX_SIGNS                                                                                \
-  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*()"
+#define INDEX_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*()"
 
 /* An index into a rank (NULL: the one called as its variable, in capitals).  A variable alone takes
  * the rank's size, where it has no range. */
@@ -266,22 +265,27 @@ static bool write_op(forge *f, const tf_ynode *name, tf_loc at) {
   const access *out = NULL;
   for (int i = 0; i < f->n_accesses; i++) {
     if (f->accesses[i].output && out)
-      return tf_fail(f->diags, at, TF_E_OUTPUT, "an Einsum makes one tensor: this one makes '%s' "
-                     "and '%s'", out->name, f->accesses[i].name);
+      return tf_fail(f->diags, at, TF_E_OUTPUT,
+                     "an Einsum makes one tensor: this one makes '%s' "
+                     "and '%s'",
+                     out->name, f->accesses[i].name);
     if (f->accesses[i].output) out = &f->accesses[i];
   }
   if (!out || f->n_accesses < 2)
     return tf_fail(f->diags, at, TF_E_OUTPUT, "an Einsum has an output and an input");
   char own[MOST_NAME]; /* else it is called as what it makes */
   const char *rest = name ? take_name(name->text, own) : NULL;
-  tf_page_add(&f->ops, "  - {name: %s, expr: \"%s[%s] %s", rest && !*rest ? own : out->name, out->name,
-              out->index.len ? out->index.text : "", reduces(f, out) ? "+=" : "=");
+  tf_page_add(&f->ops, "  - {name: %s, expr: \"%s[%s] %s", rest && !*rest ? own : out->name,
+              out->name, out->index.len ? out->index.text : "", reduces(f, out) ? "+=" : "=");
   bool first = true;
   for (int i = 0; i < f->n_accesses; i++) {
     const access *a = &f->accesses[i];
     if (a == out) continue;
-    tf_page_add(&f->ops, first ? " %s[%s]" : a->joined == '+' ? " + %s[%s]" : " * %s[%s]", a->name,
-                a->index.len ? a->index.text : "");
+    tf_page_add(&f->ops,
+                first              ? " %s[%s]"
+                : a->joined == '+' ? " + %s[%s]"
+                                   : " * %s[%s]",
+                a->name, a->index.len ? a->index.text : "");
     first = false;
   }
   tf_page_add(&f->ops, "\"}\n");
@@ -297,9 +301,9 @@ static bool read_einsum(forge *f, const tf_ynode *node) {
                                     {"renames", 0, false}, /* for constraints of machines */
                                     {"is_copy_operation", 0, false}};
   const tf_ynode *v[N_E] = {NULL};
-  bool ok = node->kind == TF_Y_SCALAR ||
-            (tf_yschema_kind(node, TF_Y_MAP, "an Einsum", f->diags) &&
-             tf_yschema_check(node, rows, N_E, "an Einsum", v, f->diags));
+  bool ok =
+      node->kind == TF_Y_SCALAR || (tf_yschema_kind(node, TF_Y_MAP, "an Einsum", f->diags) &&
+                                    tf_yschema_check(node, rows, N_E, "an Einsum", v, f->diags));
   const tf_ynode *text = node->kind == TF_Y_SCALAR ? node : v[E_TEXT];
   if (!ok) return false;
   if (!text == !v[E_ACCESSES])
@@ -319,7 +323,8 @@ static bool read_einsum(forge *f, const tf_ynode *node) {
 
 /* ---- the workload ---------------------------------------------------------------------------- */
 
-/* Bits of all tensors, or of some by their names: sets of tensors need what renames make of them. */
+/* Bits of all tensors, or of some by their names: sets of tensors need what renames make of them.
+ */
 static bool write_bits(forge *f, tf_page *out) {
   const tf_ynode *all = f->bits ? tf_ymap_get(f->bits, "All") : NULL;
   bool ok = true;
@@ -332,9 +337,9 @@ static bool write_bits(forge *f, tf_page *out) {
     for (int z = 0; z < f->n_tensors; z++)
       named |= tf_ynode_is(key, f->tensor[z]);
     if (!named)
-      ok = tf_fail(f->diags, key->at, TF_E_NAME,
-                   "bits are read of All and of tensors by name, not of the set '%.60s'",
-                   key->text);
+      ok =
+          tf_fail(f->diags, key->at, TF_E_NAME,
+                  "bits are read of All and of tensors by name, not of the set '%.60s'", key->text);
     else if (value->kind != TF_Y_SCALAR || !take_number(value->text, &bits))
       ok = tf_fail(f->diags, value->at, TF_E_RANGE, "bits are a whole number above 0");
   }
