@@ -38,7 +38,7 @@ BEGIN {
   room["model/cost/tiles"] = 4.3
   room["model/eval"] = 4.4
   # one format reads another: files of TileFlow have architectures of Timeloop in them
-  room["model/import/common"] = 4.1;  room["model/import/timeloop"] = 4.2;  room["model/import/tileflow"] = 4.3
+  room["model/import/common"] = 4.1;  room["model/import/timeloop"] = room["model/import/accelforge"] = 4.2;  room["model/import/tileflow"] = 4.3
   room["model/import/onnx"] = 4.2
   room["model/import"] = 4.4
   # the exact solver begins with the closed form

@@ -75,7 +75,8 @@ typedef struct {
   tf_emit_instrs *instrs; /* of plan */
   cli_text command;       /* of plan */
   cli_meter meter;
-  cli_status timed; /* outcome of timing the kernels */
+  cli_status timed;  /* outcome of timing the kernels */
+  tf_handed *handed; /* what the kernel takes where tensors have a layout; NULL: none has */
 } job;
 
 static cli_status dump(const tf_planned *p, const job *r, tf_diags *d) {
@@ -98,6 +99,8 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
     puts(skips ? "Where the mapping skips zeros that fall n of m, or in blocks, products multiply "
                  "only what is not zero."
                : "The kernel computes every point: zeros save it nothing.");
+  if (r->handed && r->handed->n)
+    puts("Ranks of arguments stand in the order of the section 'layout': kernel.h has it.");
   if (tf_arch_lines(p->tree->arch))
     puts("The kernel lays out its copies by itself: lines of memories are not followed.");
   if (is_read(r->o))
@@ -433,6 +436,22 @@ static bool by_rows(const tf_laid *l) {
   return true;
 }
 
+/* From here on inputs and outputs have their ranks in the order in which they lie. */
+static cli_status hand_over(cli_session *s, tf_handed **handed) {
+  tf_handed *h = *handed = tf_handed_new(s->spec->arch, s->spec->workload);
+  tf_tree *tree = h && s->tree ? tf_tree_copy(s->tree, h->arch, h->workload, s->diags) : NULL;
+  if (!h || (s->tree && !tree)) {
+    if (!tf_diags_errors(s->diags)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
+  s->spec->arch = h->arch;
+  s->spec->workload = h->workload;
+  tf_tree_free(s->tree);
+  s->tree = tree;
+  return CLI_DONE;
+}
+
 /* Layouts of the files that no kernel follows: one warning, at the first. */
 static void warn_of_layouts(const cli_session *s) {
   const tf_arch *a = s->spec->arch;
@@ -442,7 +461,7 @@ static void warn_of_layouts(const cli_session *s) {
   for (int l = 0; l < a->n_memories; l++)
     for (int i = 0; i < a->memories[l].laid.n; i++) {
       const tf_laid *at = &a->memories[l].laid.list[i];
-      if (by_rows(at)) continue;
+      if (by_rows(at) || !at->tensor.at.line) continue;
       if (first) more++;
       if (!first) first = at, in = &a->memories[l];
     }
@@ -453,8 +472,8 @@ static void warn_of_layouts(const cli_session *s) {
   const char *text = tf_diags_file_text(s->diags, at.file);
   at.file = tf_diags_add_file(own, tf_diags_file_name(s->diags, at.file), text, strlen(text));
   tf_warn(own, at,
-          "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over by "
-          "rows, and what is copied lies as the kernel's own tiles need it%s",
+          "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over with "
+          "whole ranks, and what is copied lies as the kernel's own tiles need it%s",
           first->tensor.name, in->name, more ? "; nor does it follow the layouts below" : "");
   cli_complain(own);
   tf_diags_free(own);
@@ -472,6 +491,7 @@ static cli_status run_emit(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && (o->tuned || o->schedule)) status = use_tuned(&s, o);
+  if (status == CLI_DONE && tf_arch_lines(s.spec->arch)) status = hand_over(&s, &r.handed);
   if (status == CLI_DONE && !(r.instrs = tf_emit_instrs_new(s.spec, s.diags))) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
@@ -487,6 +507,7 @@ static cli_status run_emit(const void *options) {
   tf_planned_free(p);
   tf_emit_instrs_free(r.instrs);
   cli_close(&s);
+  tf_handed_free(r.handed);
   return status;
 }
 

@@ -130,6 +130,18 @@ typedef struct {
                         arguments; 0: none */
 } tf_emitted;
 
+/* The problem with its inputs and outputs handed over as the section `layout` has them lie where
+ * they live: their ranks stand in that order, of which the last is the fastest.  Layouts that cut
+ * ranks, those of inner memories and of intermediates, and of tensors whose zeros are known stay as
+ * they are in `arch`.  The rest is borrowed from the arguments.  NULL: no memory. */
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *workload;
+  int n; /* tensors in another order */
+} tf_handed;
+TF_API tf_handed *tf_handed_new(const tf_arch *arch, const tf_workload *wl);
+TF_API void tf_handed_free(tf_handed *h);
+
 /* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads
  * work over instances. The kernel computes what the workload's expressions say, for any
  * architecture.  The tree is borrowed during the call. To be freed by tf_emitted_free.  NULL with

@@ -219,6 +219,42 @@ static void pass(struct tf_model *m, int i, load *of) {
   }
 }
 
+/* Adds what units read of slice i, an op's operand, or update in it, through the networks from the
+ * memory that serves it down to the one below which they stand. */
+static void pass_units(struct tf_model *m, int i, load *of) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_unit *u = &m->plan->arch->units[m->plan->unit[s->touch[0].op]];
+  const tf_move *v = &m->moves[i];
+  double down = s->makes ? 0 : (double)v->read, back = (double)v->update, copies = 1;
+  const double partial = s->makes ? (double)v->read : 0;
+  if (u->below <= s->above) return;
+  tf_net_routes routes[TF_NET_LEVELS];
+  tf_net_line side[TF_NET_LEVELS][2];
+  for (int l = u->below; l > s->above; l--) {
+    lines_of(m, i, l, side[l]);
+    routes[l] = tf_net_across(side[l]);
+    copies *= routes[l].shared;
+  }
+  if (u->multicast) down *= copies;
+  if (u->reduce) back *= copies;
+  for (int l = u->below; l > s->above; l--) {
+    const tf_memory *mem = &m->plan->arch->memories[l];
+    const tf_net_routes *r = &routes[l];
+    const double wide = (double)m->plan->wl->tensors[s->tensor].word_bits / mem->word_bits;
+    const double networks = networks_at(m, i, l, false);
+    if (mem->multicast) down /= r->shared;
+    if (mem->reduce) back /= r->shared;
+    if (m->peers && mem->peers) {
+      pass_exactly(m, i, l, side[l], (const double[]){down, partial, back});
+      continue;
+    }
+    add_route(&of[l], mem->multicast ? &r->all : &r->alone, wide * down, networks, false);
+    add_route(&of[l], u->reduce ? &r->first : &r->alone, wide * partial,
+              u->reduce ? networks_at(m, i, l, true) : networks, false);
+    add_route(&of[l], mem->reduce ? &r->all : &r->alone, wide * back, networks, !r->one_way);
+  }
+}
+
 static double busiest(const load *of) {
   double most = 0;
   for (int i = 0; i < 4; i++)
@@ -235,6 +271,8 @@ void tf_networks(struct tf_model *m) {
   memset(of, 0, sizeof of);
   for (int i = 0; i < m->plan->n_tile_slices; i++)
     pass(m, i, of);
+  for (int i = m->plan->n_tile_slices; i < m->plan->n_slices; i++)
+    pass_units(m, i, of);
   for (int l = 0; l < a->n_memories; l++) {
     if (a->memories[l].topology == TF_NO_TOPOLOGY) continue;
     m->res.levels[l].network = m->views->net_name[l];

@@ -205,9 +205,9 @@ static void fill_parts(const tf_plan *p, tf_views *w) {
  * the instances of a loop that moves nothing: so it is ignored here, as if it were known that
  * nothing is reused (model/eval/bare.c). */
 static bool fill_shares(tf_arena *a, const tf_plan *p, tf_views *w) {
-  w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
-  w->pulled = TF_ARRAY(a, uint64_t, (size_t)p->n_tile_slices + 1);
-  for (int i = 0; w->shares && w->pulled && i < p->n_tile_slices; i++) {
+  w->shares = TF_ARRAY(a, uint64_t, (size_t)p->n_slices + 1);
+  w->pulled = TF_ARRAY(a, uint64_t, (size_t)p->n_slices + 1);
+  for (int i = 0; w->shares && w->pulled && i < p->n_slices; i++) {
     const tf_slice *s = &p->slices[i];
     w->shares[i] = s->merge;
     for (uint64_t left = s->merge; left; left &= left - 1)

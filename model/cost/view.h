@@ -61,9 +61,9 @@ typedef struct tf_views {
   double *ratio;    /* [level * n_tensors + tensor] */
   bool peers;       /* some memory takes words from its neighbours */
   bool networks;    /* some network has a topology; then: */
-  uint64_t *shares; /* [n_tile_slices] spatial loops above the slice's node whose steps need the
+  uint64_t *shares; /* [n_slices] spatial loops above the slice's node whose steps need the
                        same box, in one transfer */
-  uint64_t *pulled; /* [n_tile_slices] spatial loops whose steps may need the same box, as its parts
+  uint64_t *pulled; /* [n_slices] spatial loops whose steps may need the same box, as its parts
                        move differently: see tf_shares_of */
   bool splits;      /* some scope runs its children at once */
   int n_meshes;
@@ -103,7 +103,7 @@ int tf_pass_of(const tf_views *w, int n, int level);
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
 
-/* `shares` of tile slice i at these trip counts: with those of `pulled` that leave the box in
+/* `shares` of slice i at these trip counts: with those of `pulled` that leave the box in
  * place. digit: [n_loops] scratch. */
 uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digit);
 

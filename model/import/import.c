@@ -1,4 +1,5 @@
 /* The tools whose files are imported, and which of them a file belongs to. */
+#include "model/import/accelforge/accelforge.h"
 #include "model/import/tileflow/tileflow.h"
 
 #include "base/locale.h"
@@ -72,6 +73,15 @@ static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *s
   return NULL;
 }
 
+static char *import_accelforge(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                               tf_diags *d) {
+  (void)set;
+  if (!n_set) return tf_import_accelforge(texts, n, d);
+  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE,
+          "--set gives macros of TileFlow's files: these have none");
+  return NULL;
+}
+
 /* The first row that knows one of the files reads them all; the last reads what no row knows, and
  * says what is wrong. */
 static const struct {
@@ -80,6 +90,7 @@ static const struct {
   char *(*read)(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 } importers[] = {{tf_import_is_onnx, no_root, import_onnx},
                  {is_nest, is_tileflow, tf_import_tileflow},
+                 {no_text, tf_accelforge_root, import_accelforge},
                  {no_text, is_foreign, import_timeloop}};
 enum { N_IMPORTERS = sizeof importers / sizeof importers[0] };
 

@@ -32,7 +32,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few,
-      streams, once, offered, thin;
+      streams, once, offered, thin, handed;
   bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes,
       tcc, pinned;
   const char *isa, *dtype; /* NULL: drawn */
@@ -241,6 +241,48 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   return ok;
 }
 
+/* Draws in which order the ranks of each tensor lie in each memory. */
+static void draw_orders(tf_rng *g, const tf_workload *wl, tf_laids *laid) {
+  *laid = (tf_laids){0, calloc((size_t)wl->n_tensors + 1, sizeof *laid->list)};
+  for (int z = 0; z < wl->n_tensors && laid->list; z++) {
+    const int rank = wl->tensors[z].rank;
+    tf_laid *l = &laid->list[laid->n];
+    *l = (tf_laid){.tensor = {.name = wl->tensors[z].name}, .n = rank};
+    l->parts = calloc((size_t)rank + 1, sizeof *l->parts);
+    if (!l->parts) return;
+    for (int r = 0; r < rank; r++) {
+      const int at = (int)tf_rng_below(g, (uint32_t)r + 1);
+      l->parts[r] = l->parts[at];
+      l->parts[at] = (tf_laid_part){r, TF_LAYOUT_WHOLE, 1};
+    }
+    laid->n++;
+  }
+}
+
+/* One case in six hands its arguments over with their ranks in another order. */
+static bool handed_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
+  tf_arch a = *tree->arch;
+  tf_rng g = tf_rng_new(seed, 0x6c616964);
+  a.memories = calloc((size_t)a.n_memories, sizeof *a.memories);
+  if (!a.memories) return false;
+  memcpy(a.memories, tree->arch->memories, (size_t)a.n_memories * sizeof *a.memories);
+  for (int l = 0; l < a.n_memories; l++)
+    draw_orders(&g, tree->workload, &a.memories[l].laid);
+  tf_handed *h = tf_handed_new(&a, tree->workload);
+  tf_tree *copy = h ? tf_tree_copy(tree, h->arch, h->workload, d) : NULL;
+  const bool ok = copy && emitted_equal(s, copy, d, seed);
+  s->handed += h && h->n > 0;
+  tf_tree_free(copy);
+  tf_handed_free(h);
+  for (int l = 0; l < a.n_memories; l++) {
+    for (int i = 0; i < a.memories[l].laid.n; i++)
+      free(a.memories[l].laid.list[i].parts);
+    free(a.memories[l].laid.list);
+  }
+  free(a.memories);
+  return ok;
+}
+
 /* Emits the case for every instruction set, without looking at the text: what is held is that
  * nothing breaks. */
 static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
@@ -259,6 +301,11 @@ static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64
   return ok;
 }
 
+static bool in_another_order(const session *s, const drawn *c, uint64_t seed) {
+  return !s->pinned && !s->names && !tf_arch_lines(c->spec->arch) &&
+         draw_lot(seed, "handed", 6) == 0;
+}
+
 /* False where the case's mapping was refused, and another is to be drawn. */
 static bool one(session *s, uint64_t seed) {
   drawn c;
@@ -267,8 +314,9 @@ static bool one(session *s, uint64_t seed) {
   if (!usable && s->shown) draw_print(&c, seed);
   if (!usable)
     s->refused++;
-  else if (s->text ? emitted_for_all(s, c.tree, c.diags, seed)
-                   : emitted_equal(s, c.tree, c.diags, seed))
+  else if (s->text                         ? emitted_for_all(s, c.tree, c.diags, seed)
+           : in_another_order(s, &c, seed) ? handed_equal(s, c.tree, c.diags, seed)
+                                           : emitted_equal(s, c.tree, c.diags, seed))
     s->equal++;
   else if (s->wrong++ < 3)
     draw_print(&c, seed);
@@ -339,12 +387,14 @@ int main(int argc, char **argv) {
     one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, "
-         "in blocks in %ld, prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in "
-         "%ld, panels in places in %ld, few rows in %ld, b in passing in %ld, rows copied once in "
-         "%ld, b laid out once if asked in %ld, zeros skipped in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows,
-         s.merged, s.places, s.few, s.streams, s.once, s.offered, s.thin);
+  printf(
+      "emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, "
+      "in blocks in %ld, prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in "
+      "%ld, panels in places in %ld, few rows in %ld, b in passing in %ld, rows copied once in "
+      "%ld, b laid out once if asked in %ld, zeros skipped in %ld, arguments in another order in "
+      "%ld\n",
+      s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged,
+      s.places, s.few, s.streams, s.once, s.offered, s.thin, s.handed);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

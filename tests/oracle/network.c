@@ -7,6 +7,14 @@
 
 #include "tests/oracle/oracle.h"
 
+void begin_links(oracle *o) {
+  o->arrivals = calloc(MAX_FLOWS, sizeof *o->arrivals);
+  o->flows.list = calloc(MAX_FLOWS, sizeof *o->flows.list);
+  o->late = calloc(MAX_OPS, sizeof *o->late);
+  if (!o->arrivals || !o->flows.list || !o->late) abort();
+  find_late(o, o->late);
+}
+
 /* ---- places --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }
@@ -18,7 +26,7 @@ where place_of(const oracle *o, int n) {
   for (int i = 0; i < len; i++) {
     const tf_loop *l = loop_of(o, path[i]);
     const int level = o->tree->nodes[path[i].node].level + 1;
-    if (l->axis == TF_TEMPORAL || level >= o->arch->n_memories) continue;
+    if (l->axis == TF_TEMPORAL || level > o->arch->n_memories) continue;
     int64_t *on = &w.at[level][l->axis == TF_SPATIAL_Y],
             *side = &w.side[level][l->axis == TF_SPATIAL_Y];
     *on = *on * l->trip + o->digit[path[i].node][path[i].slot];
@@ -27,7 +35,7 @@ where place_of(const oracle *o, int n) {
   for (int l = 0; l < o->arch->n_memories; l++)
     for (int a = 0; a < 2; a++)
       if (w.side[l][a] < o->arch->memories[l].mesh[a]) w.side[l][a] = o->arch->memories[l].mesh[a];
-  for (int l = 1; l < o->arch->n_memories; l++)
+  for (int l = 1; l <= o->arch->n_memories; l++)
     w.net[l] = mix(mix(mix(w.net[l - 1], (uint64_t)w.at[l - 1][0]), (uint64_t)w.at[l - 1][1]),
                    (uint64_t)l);
   return w;
@@ -162,8 +170,8 @@ static void leave_network(oracle *o, int level, bool merge) {
   f->n = left;
 }
 
-static void route(oracle *o, int n, int z, bool up, bool one) {
-  const int level = o->tree->nodes[n].level, from = server(o, n, z, level);
+/* The flows between memory `from` and an instance of memory `level`. */
+static void route(oracle *o, int level, int from, int z, bool up, bool one) {
   for (int l = level; l > from; l--) {
     const tf_memory *mem = &o->arch->memories[l];
     const bool merge = !one && (up ? mem->reduce : mem->multicast);
@@ -231,7 +239,42 @@ void find_links(oracle *o, int n, int z, const arrival *list, int count) {
                   .place = list[i].place};
       if (f->all > 0 && (!one || list[i].speaks)) o->flows.n++;
     }
-    route(o, n, z, up, one);
+    route(o, o->tree->nodes[n].level, server(o, n, z, o->tree->nodes[n].level), z, up, one);
+  }
+}
+
+bool takes_links(const oracle *o, int n, int op, int ref) {
+  const tf_op *p = &o->wl->ops[op];
+  if (!o->topologies || (ref < 0 ? o->late[op].idle : o->late[op].left_out[ref])) return false;
+  return o->arch->units[o->unit[op]].below >
+         server(o, n, ref < 0 ? p->out : p->reads[ref].tensor, o->arch->n_memories);
+}
+
+void share_partial(oracle *o) {
+  arrival *a = &o->arrivals[o->n_arrivals - 1];
+  int i = 0;
+  while (o->arrivals[i].group != a->group)
+    i++;
+  a->partial = o->arrivals[i].partial;
+}
+
+void find_unit_links(oracle *o, int n, int z, const tf_unit *unit, bool result) {
+  const int from = server(o, n, z, o->arch->n_memories);
+  for (int l = unit->below; l > from; l--)
+    o->networks[l].uneven |= o->n_arrivals && (!alike(o, n, o->arrivals, o->n_arrivals) ||
+                                               (o->arch->memories[l].peers && too_long(o, l)));
+  for (int up = 0; up < 2 && unit->below > from; up++) {
+    const bool partial = result && !up;
+    o->flows.n = 0;
+    for (int i = 0; i < o->n_arrivals && (result || !up); i++) {
+      const arrival *a = &o->arrivals[i];
+      flow *f = &o->flows.list[o->flows.n];
+      *f = (flow){
+          .group = a->group, .all = (double)(partial ? a->partial : a->all), .place = a->place};
+      if (f->all > 0 && (!partial || !unit->reduce || a->speaks)) o->flows.n++;
+    }
+    leave_network(o, unit->below + 1, !partial && (up ? unit->reduce : unit->multicast));
+    route(o, unit->below, from, z, up, partial);
   }
 }
 
@@ -275,7 +318,7 @@ void find_own_ways(oracle *o, int n, int z, const arrival *list, int count) {
   for (int l = level - 1; l > server(o, n, z, level); l--)
     o->networks[l].uneven |= o->flows.n > 0;
   o->networks[level].uneven |= too_long(o, level);
-  route(o, n, z, false, false);
+  route(o, level, server(o, n, z, level), z, false, false);
 }
 
 /* ---- what follows --------------------------------------------------------------------------- */

@@ -148,8 +148,9 @@ typedef struct {
   const tf_tree *tree;
   const tf_workload *wl;
   const tf_arch *arch;
-  network networks[16]; /* [level] */
-  bool topologies;      /* some network has one */
+  network networks[16];   /* [level] */
+  bool topologies;        /* some network has one; then: */
+  struct late_step *late; /* [op] */
   flows flows;
   arrival *arrivals; /* [MAX_FLOWS] of this moment */
   int n_arrivals;
@@ -232,7 +233,7 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
 /* ---- what streaming leaves out of the steps (online.c) --------------------------------------- */
-typedef struct {
+typedef struct late_step {
   bool left_out[64]; /* [read] a running sum, which counts as 1, or a number made of such */
   bool no_points;    /* it only hands an operand or a number on */
   bool idle;         /* a number, `value`: it is not run */
@@ -316,8 +317,16 @@ void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
 /* ---- networks (network.c) ------------------------------------------------------------------- */
+void begin_links(oracle *o); /* before the walk, where some network has a topology */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);
+/* Whether units below leaf n read (ref -1: update) the operand past memories that bypass it, at the
+ * steps of the op: streams leave some out (late_step). */
+bool takes_links(const oracle *o, int n, int op, int ref);
+/* The last that arrived updates with others, and gets as much of a partial result as they. */
+void share_partial(oracle *o);
+/* What units below leaf n read of z at one step, or update in it, past memories that bypass it. */
+void find_unit_links(oracle *o, int n, int z, const tf_unit *unit, bool result);
 /* Whether instance b stands beside a, on the side of lower or higher x, lower or higher y (turn 0
  * .. 3), or on that side round a torus. */
 typedef struct {

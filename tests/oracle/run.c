@@ -332,7 +332,9 @@ static void operand(oracle *o, int n, int op, int ref) {
   const tf_unit *unit = &o->arch->units[o->unit[op]];
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
   const int at = op * 16 + (ref < 0 ? p->n_reads : ref);
+  const bool far = takes_links(o, n, op, ref);
   moment m = {.n = 0};
+  o->n_arrivals = 0;
   first_instance(o, n);
   do {
     request q = {.parent = parent_key(o, n, z, o->arch->n_memories),
@@ -348,21 +350,27 @@ static void operand(oracle *o, int n, int op, int ref) {
       note_operand(o, (operand_key){n, op, ref, apart ? -1 : asked_before(o, &m, z, &q), key},
                    &q.load, ref < 0 ? met_at(o, z, n, key) : &q.load);
     }
+    if (far) note_arrival(o, &m, n, (words){.fill = 1}, speaks);
     if (ref >= 0) {
       add_operand(o, at, q.parent, (words){.read = speaks || !unit->multicast});
       if (o->lines) note_access(o, q.parent, &q.load, true, false);
       continue;
     }
-    if (!speaks && unit->reduce) continue;
+    if (!speaks && unit->reduce) {
+      if (far) share_partial(o);
+      continue;
+    }
     set *met = met_at(o, z, n, q.parent * 1000003 + q.production);
     int64_t fresh = 0;
     for (int i = 0; i < size_of(o, z); i++)
       fresh += q.load.in[i] && !met->in[i];
     add_set(o, z, met, &q.load);
     add_operand(o, at, q.parent, (words){.update = 1, .read = 1 - fresh});
+    if (far) o->arrivals[o->n_arrivals - 1].partial = 1 - fresh;
     if (o->lines) note_access(o, q.parent, &q.load, !fresh, true);
   } while (next_instance(o, n));
   if (o->lines) end_access(o, n, z, at);
+  if (far) find_unit_links(o, n, z, unit, ref < 0);
   free(m.list);
 }
 
@@ -700,9 +708,6 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
                 .log = log};
   for (size_t l = 0; l < levels; l++)
     o->topologies |= tree->arch->memories[l].topology != TF_NO_TOPOLOGY;
-  o->arrivals = o->topologies ? calloc(MAX_FLOWS, sizeof *o->arrivals) : NULL;
-  o->flows.list = o->topologies ? calloc(MAX_FLOWS, sizeof *o->flows.list) : NULL;
-  if (o->topologies && (!o->arrivals || !o->flows.list)) abort();
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
   o->leads = calloc(ops * nodes, sizeof *o->leads);
@@ -739,6 +744,7 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
     o->unit[op] = unit_of(o, op);
   add_retained(o);
   find_mask(o);
+  if (o->topologies) begin_links(o);
   run_node(o, 0);
   find_moves(o);
   find_peaks(o);
@@ -774,13 +780,13 @@ void oracle_free(oracle *o) {
     free(o->kept[z]);
   }
   void *all[] = {
-      o->shelves,        o->kept,      o->leads,       o->moved,        o->by_node,
-      o->by_ref,         o->peak,      o->extent,      o->held,         o->runs,
-      o->width,          o->largest,   o->points,      o->units,        o->corrected,
-      o->corrected_once, o->home,      o->level_peak,  o->rescaled,     o->class_now,
-      o->class_steps,    o->fixes,     o->node_cycles, o->level_cycles, o->level_instances,
-      o->unit_cycles,    o->unit_use,  o->was,         o->skipped,      o->lost,
-      o->arrivals,       o->flows.list};
+      o->shelves,        o->kept,       o->leads,       o->moved,        o->by_node,
+      o->by_ref,         o->peak,       o->extent,      o->held,         o->runs,
+      o->width,          o->largest,    o->points,      o->units,        o->corrected,
+      o->corrected_once, o->home,       o->level_peak,  o->rescaled,     o->class_now,
+      o->class_steps,    o->fixes,      o->node_cycles, o->level_cycles, o->level_instances,
+      o->unit_cycles,    o->unit_use,   o->was,         o->skipped,      o->lost,
+      o->arrivals,       o->flows.list, o->late};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

@@ -5,6 +5,7 @@
 #include "model/layout/sum.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
+#include "tileflow/emit.h"
 #include "tileflow/search.h"
 
 /* ---- sums over places ----------------------------------------------------------------------- */
@@ -340,6 +341,44 @@ static void check_walk(const char *mapping, const char *layout) {
   case_drop(&walk);
 }
 
+static tf_places places_at_home(const tf_arch *a, const tf_tensor *z) {
+  tf_places p = {0};
+  CHECK(tf_places_make(&a->memories[tf_arch_home(a, z)], z, z->extent, &p));
+  return p;
+}
+
+/* Arguments with their ranks in the order in which they lie are the same problem: as many lines, as
+ * much time.  n: those in another order. */
+static void check_handed(const char *mapping, const char *layout, int n) {
+  char text[2000];
+  snprintf(text, sizeof text, mapping, layout);
+  test_case given = {.d = tf_diags_new()};
+  case_read(&given, text);
+  CHECK(case_evaluate(&given));
+  tf_handed *h = given.ok ? tf_handed_new(given.spec->arch, given.spec->workload) : NULL;
+  tf_tree *tree = h ? tf_tree_copy(given.tree, h->arch, h->workload, given.d) : NULL;
+  tf_model *m = tree ? tf_model_new(tree, given.d) : NULL;
+  tf_result r;
+  CHECK(m && tf_model_eval(m, NULL, &r));
+  if (m) CHECK_I64(h->n, n);
+  for (int i = 0; m && i < 2 * h->workload->n_tensors; i++)
+    CHECK(!memcmp(&given.r.lines->counts[i], &r.lines->counts[i], sizeof r.lines->counts[i]));
+  if (m) CHECK_NEAR(given.r.cycles, r.cycles, 1e-9 * given.r.cycles);
+  if (m) CHECK_NEAR(given.r.energy_pj, r.energy_pj, 1e-9 * given.r.energy_pj);
+  for (int z = 0; m && z < h->workload->n_tensors; z++) {
+    const tf_places was = places_at_home(given.spec->arch, &given.spec->workload->tensors[z]),
+                    is = places_at_home(h->arch, &h->workload->tensors[z]);
+    for (int k = 0; h->n && k < is.n_parts; k++) {
+      CHECK_I64(is.part[k].stride, was.part[k].stride);
+      CHECK(is.n_parts > is.n_ranks || is.part[k].rank == k);
+    }
+  }
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_handed_free(h);
+  case_drop(&given);
+}
+
 /* Of the same product the layout is found: A by columns. */
 static void check_found(void) {
   char text[2000];
@@ -453,5 +492,13 @@ int main(void) {
     check_walk(window, layouts[i]), check_walk(uneven, layouts[i]), check_walk(padded, layouts[i]);
   check_walk(chain, "");
   check_walk(chain, "layout: {B: {T: [1, 0/3, 0%3], I: [1, 0]}, D: {O: [1, 0]}}\n");
+  check_handed(window, "", 0);
+  check_handed(window, layouts[1], 0);
+  const char *const whole = "layout: {D: {I: [2, 0, 1], O: [1, 2, 0], W: [r, s, k, c]},"
+                            " B: {I: [2, 1/3, 0, 1%3], O: [2, 0, 1]}}\n";
+  check_handed(window, whole, 3);
+  check_handed(uneven, whole, 3);
+  check_handed(padded, whole, 3);
+  check_handed(chain, "layout: {B: {T: [1, 0/3, 0%3], I: [1, 0]}, D: {O: [1, 0]}}\n", 1);
   return check_report();
 }

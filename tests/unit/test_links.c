@@ -334,7 +334,39 @@ static void check_closed_forms(void) {
   CHECK(many > CASES / 2);
 }
 
+/* Units that read and update past the memory that links lead to: in each of 3 steps A's element
+ * goes to each of two chips, B's 4 to both, 8 sums of C leave, and come back first but in the
+ * first. */
+static void check_past(const char *network, double hops, double busiest) {
+  static const char past[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: Slice}\n"
+                             "  - {name: Chip, mesh: [2, 1], network: {%s, width: 1}}\n"
+                             "  compute: [{name: u, ops: [mac], mesh: [4, 1]}]\n"
+                             "workload:\n"
+                             "  dims: {m: 2, n: 4, k: 3}\n"
+                             "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
+                             "mapping: |\n"
+                             "  Slice spatial m=2@x\n"
+                             "    Chip for k=3 spatial n=4@x bypass A B C\n"
+                             "      op C\n";
+  char text[1000];
+  test_case e = {0};
+  snprintf(text, sizeof text, past, network);
+  case_read(&e, text);
+  if (CHECK(case_evaluate(&e))) {
+    CHECK(near(e.r.levels[1].hops, hops));
+    CHECK(near(e.r.levels[1].link_cycles, busiest));
+    CHECK(e.r.cycles >= busiest);
+  }
+  case_drop(&e);
+}
+
 int main(void) {
+  check_past("topology: bus", 6 + 12 + 24 + 16, 58);
+  check_past("topology: bus, multicast: false", 6 + 24 + 24 + 16, 70);
+  check_past("topology: mesh", 3 + 12 + 12 + 8, 3 + 12 + 8);
+  check_past("topology: crossbar", 6 + 24 + 24 + 16, 6 + 12 + 16);
   check_examples();
   check_closed_forms();
   check_accelforge();

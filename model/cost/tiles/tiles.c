@@ -51,6 +51,20 @@ static bool finds_own(const tf_plan *p, int i) {
   return own;
 }
 
+/* The same of slice i and of all that it serves: points that use what others left further in are no
+ * use of its tiles. */
+static bool all_find_own(const struct tf_model *m, int i) {
+  const tf_tiles *t = m->zeros->tiles;
+  bool own = true;
+  for (int k = 0; k < m->plan->n_tile_slices && own; k++) {
+    int j = k;
+    while (j >= 0 && j != i)
+      j = t[j].from;
+    own = j < 0 || finds_own(m->plan, k);
+  }
+  return own;
+}
+
 /* An earlier slice of the same m-tile that the same op reads, with a rule, so that the op's dims
  * are cut equally; -1: none. */
 static int twin_of(const struct tf_model *m, int i) {
@@ -75,8 +89,8 @@ static bool add_rule(struct tf_model *m, int i, tf_tiles *t) {
   if (!t->dims || !t->len || !t->any_nonzero) return false;
   for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
     t->moves |= tf_slice_mask(p, s, r);
-  t->known = s->n_touch == 1 && finds_own(p, i) && !tf_is_padded(&p->wl->tensors[s->tensor]) &&
-             !p->clips && !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
+  t->known = s->n_touch == 1 && !tf_is_padded(&p->wl->tensors[s->tensor]) && !p->clips &&
+             !p->cuts && !p->n_retains && !p->skips && !m->views->peers;
   for (int d = 0; d < op->n_dims; d++) {
     t->dims[d] = tf_dim_mask(p, t->op, op->dims[d], s->node);
     t->known &= !(all & t->dims[d]);
@@ -163,8 +177,10 @@ bool tf_tiles_new(struct tf_model *m) {
     z->fetched[i] = (tf_fetched){{1, 1}, {1, 1}};
     if (!add_tiles(m, i, &any)) return false;
   }
-  for (int i = 0; i < p->n_slices; i++)
+  for (int i = 0; i < p->n_slices; i++) {
     z->tiles[i].same_savings = rules_alike(z, i);
+    z->tiles[i].known = z->tiles[i].known && all_find_own(m, i);
+  }
   for (int o = 0; o < p->wl->n_ops; o++)
     z->own_work[o] = z->work[o];
   if (!any) z->tiles = NULL;

@@ -85,6 +85,40 @@ static void begins(FILE *out, const tf_tensor *t) {
     fprintf(out, "%s%" PRId64, r ? ", " : "", t->lo[r]);
 }
 
+/* Whether the files say in which order the tensor's ranks lie where it lives. */
+static bool is_laid(const tf_arch *a, const tf_tensor *z) {
+  const tf_laids *laid = &a->memories[tf_arch_home(a, z)].laid;
+  bool any = false;
+  for (int i = 0; i < laid->n; i++)
+    any |= !strcmp(laid->list[i].tensor.name, z->known_as ? z->known_as : z->name);
+  return any;
+}
+
+/* What indexes rank r of an argument, where it is made or else first read. */
+static void index_of(FILE *out, const tf_workload *wl, int z, int r) {
+  const tf_tensor *t = &wl->tensors[z];
+  if (t->producer >= 0) {
+    fputs(wl->dims[wl->ops[t->producer].dims[r]].name, out);
+    return;
+  }
+  const tf_op *op = &wl->ops[t->consumers[0]];
+  int i = 0;
+  while (op->reads[i].tensor != z)
+    i++;
+  const tf_index *x = &op->reads[i].index[r];
+  for (int k = 0; k < x->n_terms; k++)
+    fprintf(out, "%s%s", k ? " + " : "", wl->dims[x->terms[k].dim].name);
+  if (!x->n_terms) fputc('0', out);
+}
+
+static void order(FILE *out, const c_package *k, int z) {
+  const tf_tensor *t = &workload(k)->tensors[z];
+  if (!is_laid(k->p->tree->arch, t)) return;
+  for (int r = 0; r < t->rank; r++)
+    fputs(r ? ", " : ": [", out), index_of(out, workload(k), z, r);
+  fputc(']', out);
+}
+
 static void argument_fields(FILE *out, const c_package *k, bool inputs) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -94,6 +128,7 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
     fprintf(out, "  %s%s *", inputs ? "const " : "", c_type(type)), c_field(out, t->name),
         fputs("; /* ", out);
     shape(out, t, " x ");
+    order(out, k, z);
     if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
     begins(out, t);
     fprintf(out, "%s */\n", inputs ? "" : ", written");
