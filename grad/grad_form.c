@@ -211,18 +211,6 @@ const gr_expr *gr_with_loops(gr_draft *d, const gr_expr *e, const bool loops[GR_
   return gr_call(d, TF_K_MUL, gr_number(d, steps), e, NULL);
 }
 
-void gr_add_reduced(gr_draft *d, const tf_op *op, int out, tf_reduce reduce, const gr_expr *e) {
-  tf_index map[TF_MAX_DIMS];
-  bool loops[GR_ALL_DIMS] = {false};
-  for (int s = 0; s < op->n_dims; s++) {
-    map[s] = gr_form(d, op->dims[s]);
-    loops[op->dims[s]] = true;
-  }
-  e = gr_map_expr(d, e, map);
-  gr_add_op(d, out, op->dims, reduce,
-            gr_with_loops(d, e, loops, op->dims, d->tensors[out].rank, reduce));
-}
-
 bool gr_fail_memory(gr_draft *d) {
   if (!d->failed) tf_out_of_memory(d->diags);
   d->failed = true;

@@ -27,11 +27,16 @@ static bool is_column(const char *name) {
   static const char *const columns[] = {
       "point",      "machine", "work",  "architecture", "workload", "mapping",    "state", "took",
       "held_words", "proved",  "evals", "bottleneck",   "message",  "mapping_of", "front", "gap"};
+  static const char *const goals[] = {
+#define X(id, key, column) column,
+      TF_GOALS(X)
+#undef X
+  };
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     if (!strcasecmp(name, columns[i])) return true;
   const size_t bound = strncasecmp(name, "bound_", 6) ? 0 : 6;
   for (int k = 0; k < TF_N_GOALS; k++)
-    if (!strcasecmp(name + bound, tf_goal_column(k))) return true;
+    if (!strcasecmp(name + bound, goals[k])) return true;
   return false;
 }
 
