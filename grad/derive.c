@@ -134,12 +134,9 @@ static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce r
                    const gr_expr *e) {
   const gr_tensor *out = &d->tensors[op->out];
   char name[300];
-  tf_index map[TF_MAX_DIMS];
-  for (int s = 0; s < op->n_dims; s++)
-    map[s] = gr_form(d, op->dims[s]);
   snprintf(name, sizeof name, "%s_%.250s", prefix, out->name);
   int t = gr_add_tensor(d, name, out->rank, out->extent, out->word_bits);
-  gr_add_op(d, t, op->dims, reduce, gr_map_expr(d, e, map));
+  gr_add_reduced(d, op, t, reduce, e);
   return t;
 }
 

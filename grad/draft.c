@@ -114,6 +114,18 @@ void gr_add_op(gr_draft *d, int out, const int *left, tf_reduce reduce, const gr
   d->tensors[out].producer = d->n_ops++;
 }
 
+void gr_add_reduced(gr_draft *d, const tf_op *op, int out, tf_reduce reduce, const gr_expr *e) {
+  tf_index map[TF_MAX_DIMS];
+  bool loops[GR_ALL_DIMS] = {false};
+  for (int s = 0; s < op->n_dims; s++) {
+    map[s] = gr_form(d, op->dims[s]);
+    loops[op->dims[s]] = true;
+  }
+  e = gr_map_expr(d, e, map);
+  gr_add_op(d, out, op->dims, reduce,
+            gr_with_loops(d, e, loops, op->dims, d->tensors[out].rank, reduce));
+}
+
 int gr_inside(gr_draft *d, int64_t extent) {
   char name[40];
   snprintf(name, sizeof name, "in_%lld", (long long)extent);

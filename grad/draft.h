@@ -100,6 +100,16 @@ const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);
 const gr_expr *gr_swap_reads(gr_draft *d, const gr_expr *e, const int *to);
 /* Number of nodes; reads. */
 int gr_nodes(const gr_expr *e);
+/* Marks the dims of e's reads and of the places that are values in it. */
+enum { GR_ALL_DIMS = 4 * TF_MAX_DIMS };
+void gr_mark_dims(const gr_draft *d, const gr_expr *e, bool dim[GR_ALL_DIMS]);
+void gr_mark_form(tf_index x, bool dim[GR_ALL_DIMS]);
+/* What an op reduces over the loops, of which its left side has some.  Its text has those loops
+ * alone that it names: a sum is multiplied by the steps of the others, a product names them. */
+const gr_expr *gr_with_loops(gr_draft *d, const gr_expr *e, const bool loops[GR_ALL_DIMS],
+                             const int *left, int n_left, tf_reduce reduce);
+/* Adds the op that computes `out` as op computes what it makes, of e over op's slots. */
+void gr_add_reduced(gr_draft *d, const tf_op *op, int out, tf_reduce reduce, const gr_expr *e);
 /* Calls f for each read of e. */
 void gr_each_read(const gr_expr *e, void (*f)(void *ctx, const gr_expr *read), void *ctx);
 #endif

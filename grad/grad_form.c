@@ -179,6 +179,38 @@ void gr_each_read(const gr_expr *e, void (*f)(void *ctx, const gr_expr *read), v
     gr_each_read(e->arg[i], f, ctx);
 }
 
+void gr_mark_form(tf_index x, bool dim[GR_ALL_DIMS]) {
+  for (int i = 0; i < x.n_terms; i++)
+    if (x.terms[i].dim < GR_ALL_DIMS) dim[x.terms[i].dim] = true;
+}
+
+void gr_mark_dims(const gr_draft *d, const gr_expr *e, bool dim[GR_ALL_DIMS]) {
+  const bool reads = e->node.what == TF_X_READ;
+  const int rank = reads ? d->tensors[e->tensor].rank : e->node.what == TF_X_DIM;
+  for (int r = 0; r < rank; r++)
+    gr_mark_form(e->index[r], dim);
+  for (int i = 0; e->node.what == TF_X_CALL && i < e->node.n_args; i++)
+    gr_mark_dims(d, e->arg[i], dim);
+}
+
+const gr_expr *gr_with_loops(gr_draft *d, const gr_expr *e, const bool loops[GR_ALL_DIMS],
+                             const int *left, int n_left, tf_reduce reduce) {
+  bool there[GR_ALL_DIMS] = {false};
+  double steps = 1;
+  if (!e || (reduce != TF_REDUCE_ADD && reduce != TF_REDUCE_MUL)) return e;
+  gr_mark_dims(d, e, there);
+  for (int i = 0; i < n_left; i++)
+    if (left[i] < GR_ALL_DIMS) there[left[i]] = true;
+  for (int i = 0; i < d->n_dims && i < GR_ALL_DIMS; i++) {
+    if (!loops[i] || there[i] || gr_is_quotient(d, i)) continue;
+    const gr_expr *none = gr_call(d, TF_K_MUL, gr_number(d, 0), gr_place(d, gr_form(d, i)), NULL);
+    if (reduce == TF_REDUCE_MUL) e = none ? gr_call(d, TF_K_ADD, e, none, NULL) : NULL;
+    steps *= (double)d->dims[i].extent;
+  }
+  if (reduce == TF_REDUCE_MUL) return e;
+  return gr_call(d, TF_K_MUL, gr_number(d, steps), e, NULL);
+}
+
 bool gr_fail_memory(gr_draft *d) {
   if (!d->failed) tf_out_of_memory(d->diags);
   d->failed = true;

@@ -32,8 +32,6 @@ static void note_read(void *ctx, const gr_expr *read) {
     gr_form_range(w->d, read->index[r], &lo, &hi);
     if (-lo > x->before[r]) x->before[r] = -lo;
     if (hi - (t->extent[r] - 1) > x->behind[r]) x->behind[r] = hi - (t->extent[r] - 1);
-    for (int i = 0; i < read->index[r].n_terms; i++)
-      w->dim[read->index[r].terms[i].dim] = true;
   }
 }
 
@@ -61,11 +59,12 @@ static bool measure(writer *w) {
   gr_draft *d = w->d;
   int n_tensors = d->n_tensors, n_ops = d->n_ops;
   w->reach = tf_arena_array(d->arena, (size_t)n_tensors * 2, sizeof *w->reach);
-  w->dim =
-      tf_arena_array(d->arena, (size_t)d->n_dims + (size_t)n_tensors * TF_MAX_RANK, sizeof *w->dim);
+  w->dim = tf_arena_array(
+      d->arena, GR_ALL_DIMS + (size_t)d->n_dims + (size_t)n_tensors * TF_MAX_RANK, sizeof *w->dim);
   if (!w->reach || !w->dim) return gr_fail_memory(d);
   for (int o = 0; o < n_ops; o++) {
     gr_each_read(d->ops[o].e, note_read, w);
+    gr_mark_dims(d, d->ops[o].e, w->dim);
     for (int r = 0; r < d->tensors[d->ops[o].out].rank; r++)
       w->dim[d->ops[o].left[r]] = true;
   }

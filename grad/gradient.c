@@ -270,13 +270,10 @@ static void need(void *ctx, const gr_expr *read) {
 }
 
 static void add_forward(gr_draft *d, const tf_op *op) {
-  tf_index map[TF_MAX_DIMS];
-  for (int s = 0; s < op->n_dims; s++)
-    map[s] = gr_form(d, op->dims[s]);
   const gr_expr **value = gr_values(d, op);
   if (!value) return;
   d->at = op->at;
-  gr_add_op(d, op->out, op->dims, op->reduce, gr_map_expr(d, value[op->n_expr - 1], map));
+  gr_add_reduced(d, op, op->out, op->reduce, value[op->n_expr - 1]);
   if (!d->failed && strcmp(op->name, d->tensors[op->out].name) != 0)
     d->ops[d->n_ops - 1].name = op->name;
 }

@@ -153,40 +153,18 @@ static int sum_up(gr_draft *d, gr_inverse *v, int tensor, const gr_expr *e, cons
   return at;
 }
 
-typedef struct {
-  const gr_draft *d;
-  bool dim[TF_MAX_DIMS * 4];
-} used_dims;
-
-static void mark_form(used_dims *u, tf_index x) {
-  for (int i = 0; i < x.n_terms; i++)
-    if (x.terms[i].dim < TF_MAX_DIMS * 4) u->dim[x.terms[i].dim] = true;
-}
-
-static void mark_dims(void *used, const gr_expr *read) {
-  used_dims *u = used;
-  for (int r = 0; r < u->d->tensors[read->tensor].rank; r++)
-    mark_form(u, read->index[r]);
-}
-
 /* e times the number of steps of loops on which it does not depend: the text of an op would lose
  * these loops. */
 static const gr_expr *times_idle_loops(gr_draft *d, const tf_op *op, const gr_inverse *v,
                                        const gr_expr *e) {
-  used_dims in_e = {.d = d}, loops = {.d = d};
-  double steps = 1;
-  gr_each_read(e, mark_dims, &in_e);
-  for (int i = 0; i < v->n_left; i++)
-    in_e.dim[v->left[i]] = true;
+  bool loops[GR_ALL_DIMS] = {false};
   for (int s = 0; s < op->n_dims; s++)
-    mark_form(&loops, v->x[s]);
-  for (int i = 0; i < d->n_dims && i < TF_MAX_DIMS * 4; i++)
-    if (loops.dim[i] && !in_e.dim[i] && !gr_is_quotient(d, i)) steps *= (double)d->dims[i].extent;
-  return gr_call(d, TF_K_MUL, gr_number(d, steps), e, NULL);
+    gr_mark_form(v->x[s], loops);
+  return gr_with_loops(d, e, loops, v->left, v->n_left, TF_REDUCE_ADD);
 }
 
 static bool too_many_dims(gr_draft *d) {
-  if (d->n_dims <= TF_MAX_DIMS * 4 - 64) return false;
+  if (d->n_dims <= GR_ALL_DIMS - 64) return false;
   d->failed = true;
   tf_fail(d->diags, d->at, TF_E_LIMIT, "its gradient needs more dims than the %d of a workload",
           TF_MAX_DIMS);

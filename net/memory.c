@@ -94,6 +94,7 @@ bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_eac
 }
 
 void tf_net_memory_free(tf_net_memory *m) {
+  if (!m) return;
   free(m->offset);
   *m = (tf_net_memory){0};
 }

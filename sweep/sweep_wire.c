@@ -38,6 +38,7 @@ static bool get_text(tf_bytes *b, tf_arena *a, const char **out) {
 }
 
 void tf_bytes_free(tf_bytes *b) {
+  if (!b) return;
   free(b->at);
   *b = (tf_bytes){0};
 }

@@ -99,10 +99,11 @@ void tf_zeros_take(struct tf_model *m);
 /* Fills the counts of the result; needs the counts of all. */
 void tf_zeros_count(struct tf_model *m);
 
-/* The remaining reads of a result, of `read` reads and `update` updates. */
+/* The remaining reads of a result, of `read` reads and `update` updates: no more than without
+ * zeros, also where the shares are bounds. */
 static inline double tf_left_reads(const tf_left *l, double read, double update) {
   const double left = update * l->update - (update - read) * l->first;
-  return left > 0 ? left : 0;
+  return left > read ? read : left > 0 ? left : 0;
 }
 /* The share of op o's points that takes time (or energy). */
 static inline double tf_zeros_work(const struct tf_model *m, int o, int what) {

@@ -185,9 +185,36 @@ static bool last_of_all(const tracer *t, int n) {
   return last;
 }
 
+static int64_t trips_of(const tracer *t, int n) {
+  const tf_node *node = &t->m->plan->tree->nodes[n];
+  int64_t all = 1;
+  for (int l = 0; l < node->n_temporal; l++)
+    all *= t->m->ev.trip[t->m->plan->first_loop[n] + l];
+  return all;
+}
+
+/* Runs of a node that are shown: settings of the loops above it, those included that pass an end
+ * and do not happen.  All have the same share of what it does. */
+static double shown(const tracer *t, int n) {
+  const tf_tree *tree = t->m->plan->tree;
+  double all = 1;
+  for (int at = tree->nodes[n].parent; at >= 0; at = tree->nodes[at].parent)
+    all *= (double)trips_of(t, at);
+  return all;
+}
+
+/* Of these, the runs of a row. */
+static double shown_of_row(const tracer *t, int n, int row) {
+  const tf_view *v = &t->m->views->node[n];
+  double all = 1;
+  for (int j = row; j < v->n_rows - 1; j++)
+    all *= (double)(t->m->ev.trip[v->row_loop[j]] - (j == row));
+  return all;
+}
+
 static tf_ports leg_words(const tracer *t, int n, int row, int leg) {
   const tf_view *v = &t->m->views->node[n];
-  const double runs = row < 0 ? (double)t->m->steps[n] : t->m->class_steps[v->row + row];
+  const double runs = row < 0 ? shown(t, n) : shown_of_row(t, n, row);
   if (runs <= 0) return (tf_ports){0, 0};
   return scaled(row < 0 ? tf_leg_ports(t->m, v, leg) : t->m->cells[v->cell + row * v->n_legs + leg],
                 1 / runs);
@@ -208,14 +235,6 @@ static void leg_times(const tracer *t, int n, int row, double *load, double *sto
   }
 }
 
-static int64_t trips_of(const tracer *t, int n) {
-  const tf_node *node = &t->m->plan->tree->nodes[n];
-  int64_t all = 1;
-  for (int l = 0; l < node->n_temporal; l++)
-    all *= t->m->ev.trip[t->m->plan->first_loop[n] + l];
-  return all;
-}
-
 static void set_step(tracer *t, int n, int64_t k) {
   for (int l = t->m->plan->tree->nodes[n].n_temporal - 1; l >= 0; l--) {
     const int loop = t->m->plan->first_loop[n] + l;
@@ -226,7 +245,7 @@ static void set_step(tracer *t, int n, int64_t k) {
 
 /* Whether runs of the Tile's child are shown one by one. */
 static bool opens(const tracer *t, int n) {
-  return t->m->steps[t->m->plan->tree->nodes[n].children[0]] <= t->out->most;
+  return shown(t, t->m->plan->tree->nodes[n].children[0]) <= (double)t->out->most;
 }
 
 /* Places the child in each step of the Tile's loops, one after another from `begin` on, each for
@@ -234,7 +253,7 @@ static bool opens(const tracer *t, int n) {
 static double place_steps(tracer *t, int n, double begin, double scale) {
   const int child = t->m->plan->tree->nodes[n].children[0];
   const bool apart = opens(t, n);
-  const double share = (double)t->m->steps[apart ? child : n];
+  const double share = shown(t, apart ? child : n);
   double sum = 0;
   for (int64_t k = 0; k < (apart ? trips_of(t, n) : 1) && !t->failed; k++) {
     set_step(t, n, k);
@@ -292,7 +311,7 @@ static void place_run(tracer *t, int n, const span *in) {
 
 /* Whether the span is one run of the node. */
 static bool one_run(const tracer *t, int n, const span *in) {
-  const double runs = (double)t->m->steps[n];
+  const double runs = shown(t, n);
   return in->share >= runs && in->share <= runs;
 }
 

@@ -380,6 +380,7 @@ bool tf_why_of(tf_model *m, tf_why *out) {
 }
 
 void tf_why_free(tf_why *w) {
+  if (!w) return;
   free(w->memory);
   *w = (tf_why){0};
 }

@@ -33,9 +33,16 @@ bool tf_read_int(tf_reader *r, const tf_ynode *node, const char *what, int64_t l
                  int64_t *out) {
   tf_value v;
   if (!tf_read_value(r, node, what, &v)) return false;
-  if (!v.whole && fabs(v.f) < 9007199254740992.0)
-    return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' must be a whole number, not %g", what,
-                   v.f);
+  if (!v.whole && fabs(v.f) < 9007199254740992.0) {
+    const bool near = fabs(v.f - round(v.f)) < 1e-4 * fabs(v.f); /* a few digits may look whole */
+    return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' must be a whole number, not %.*g", what,
+                   near ? 17 : 6, v.f);
+  }
+  if (!v.whole && v.f >= (double)lo && v.f < 0x1p62)
+    return tf_fail(r->diags, node->at, TF_E_RANGE,
+                   "'%s' is about %.17g: what comes of fractions is no exact whole number from "
+                   "2^53 on",
+                   what, v.f);
   if (!v.whole || v.i < lo || v.i > hi) {
     if (hi == INT64_MAX && v.f < 0x1p62)
       return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' is %.17g, must be %lld or more", what,

@@ -70,6 +70,7 @@ bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper
 }
 
 void tf_instr_maps_free(tf_instr_maps *m) {
+  if (!m) return;
   free(m->maps);
   *m = (tf_instr_maps){0};
 }

@@ -247,5 +247,7 @@ static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const 
 tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                                  tf_diags *d) {
   TF_IN_C_LOCALE;
+  tf_bounds bounds;
+  if (!tf_bounds_find(arch, wl, &bounds, d)) return NULL;
   return tf_solve_as_canon(solve, arch, wl, o, d);
 }

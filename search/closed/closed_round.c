@@ -88,6 +88,8 @@ static void next_divisors(int64_t n, double x, int64_t *below, int64_t *above) {
   }
 }
 
+#define MOST_LENGTH 0x1p61 /* sums and twice of it are int64_t */
+
 enum { MOST_TILES = 4, MOST_PICKS = 4096 };
 
 /* Tiles that are tried, for each loop. */
@@ -136,8 +138,8 @@ static void list_tiles(const tf_c_problem *p, const tf_c_tiles *real, const tf_c
     if (!tf_c_has(p, d, l)) continue;
     double share = p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
     const bool first = d == 0 || p->chain->loops[l].op >= 0;
-    int64_t len = (int64_t)((first ? tf_c_extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9),
-            below, above;
+    const double range = (first ? tf_c_extent(p, l) : whole->tile[d - 1][l]) / share + 1e-9;
+    int64_t len = (int64_t)fmin(range, MOST_LENGTH), below, above;
     int64_t need = p->need[d][l] > 1 ? (int64_t)p->need[d][l] : 1;
     c->loop[c->n] = l;
     c->n_tiles[c->n] = 0;

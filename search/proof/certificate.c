@@ -193,6 +193,7 @@ bool tf_certify(const tf_tree *tree, const tf_certificate_opts *opts, tf_certifi
 }
 
 void tf_certificate_free(tf_certificate *c) {
+  if (!c) return;
   free(c->text);
   *c = (tf_certificate){0};
 }

@@ -258,7 +258,8 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
   v->failed = true;
   return tf_fail(
       d, (tf_loc){0}, TF_E_IO,
-      "task %lld of the log is not the one this search asks for: another version wrote it",
+      "task %lld of the log is not the one this search asks for: resume with the --evals and "
+      "--start of the log; else another version wrote it",
       (long long)t->no);
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/names.h"
 
@@ -18,6 +19,32 @@ static bool check_name(tf_reader *r, const tf_ynode *key) {
   if (tf_is_name(name, key->len - (size_t)(name - key->text), false)) return true;
   return tf_fail(r->diags, key->at, TF_E_SYNTAX,
                  "'%.60s' cannot name a param: NAME, arch.NAME or workload.NAME", key->text);
+}
+
+/* Columns of rows, of machines and of the store's view, beside those of goals.  SQL takes no notice
+ * of case. */
+static bool is_column(const char *name) {
+  static const char *const columns[] = {
+      "point",      "machine", "work",  "architecture", "workload", "mapping",    "state", "took",
+      "held_words", "proved",  "evals", "bottleneck",   "message",  "mapping_of", "front", "gap"};
+  static const char *const goals[] = {
+#define X(id, key, column) column,
+      TF_GOALS(X)
+#undef X
+  };
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    if (!strcasecmp(name, columns[i])) return true;
+  const size_t bound = strncasecmp(name, "bound_", 6) ? 0 : 6;
+  for (int k = 0; k < TF_N_GOALS; k++)
+    if (!strcasecmp(name + bound, goals[k])) return true;
+  return false;
+}
+
+static bool check_column(tf_reader *r, const tf_ynode *key) {
+  return !is_column(key->text) ||
+         tf_fail(r->diags, key->at, TF_E_DUP,
+                 "results have a column '%.60s' already: write arch.%.60s or workload.%.60s",
+                 key->text, key->text, key->text);
 }
 
 static bool too_many(tf_reader *r, const tf_ynode *node) {
@@ -95,7 +122,7 @@ static bool read_range(tf_reader *r, const tf_ynode *node, sweep_over *out) {
 static bool read_one(tf_reader *r, const tf_ypair *p, sweep_over *out) {
   out->name = p->key->text;
   out->at = p->key->at;
-  bool ok = check_name(r, p->key);
+  bool ok = check_name(r, p->key) && check_column(r, p->key);
   if (!tf_yschema_kind(p->value, TF_Y_LIST | TF_Y_MAP, out->name, r->diags)) return false;
   return (p->value->kind == TF_Y_LIST ? read_list(r, p->value, out)
                                       : read_range(r, p->value, out)) &&

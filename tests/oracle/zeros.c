@@ -627,6 +627,23 @@ static void check_notes(note *n, const oracle *o) {
   }
 }
 
+/* Zeros leave no more than what is walked without them, bounds included. */
+static void check_no_more(note *n, const oracle *o, const tf_kept *k) {
+  const int nt = o->wl->n_tensors;
+  for (int cell = 0; cell < o->arch->n_memories * nt; cell++) {
+    const tf_kept_counts *c = &k->counts[cell];
+    const words *w = &o->moved[cell];
+    const double left[] = {c->fill, c->read, c->update, c->drain};
+    const int64_t all[] = {w->fill, w->read, w->update, w->drain};
+    for (int i = 0; i < 4; i++)
+      if (left[i] > (double)all[i] * (1 + 1e-9) && n->len < sizeof n->text - 300)
+        n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                                   "# %s in %s: zeros leave %.10g of %lld\n",
+                                   o->wl->tensors[cell % nt].name,
+                                   o->arch->memories[cell / nt].name, left[i], (long long)all[i]);
+  }
+}
+
 bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int draws) {
   static reactions react;
   static figures model;
@@ -645,6 +662,7 @@ bool compare_zeros(note *n, const oracle *o, const tf_result *r, tf_rng *g, int 
     beyond = try_draws(w, &model, r->kept->upper, g, draws, n);
   }
   check_notes(n, o);
+  check_no_more(n, o, r->kept);
   bool out = false;
   for (int i = 0; i < o->log->n_tile; i++)
     out |= w->left_out[1][i];

@@ -180,7 +180,26 @@ static void check_charged(void) {
   case_drop(&e);
 }
 
+/* Extents near 2^63, which double has no numbers for: an error, or a mapping that stands. */
+static void check_limit(void) {
+  static const char *const dims[] = {"9223372036854775807", "9223372036854775296",
+                                     "4611686018427387904"};
+  static const char *const ops[] = {"C[] += m", "C[m] += A[m] * B[m]", "C[] max= A[0] + m"};
+  for (size_t i = 0; i < 9; i++) {
+    char text[200];
+    snprintf(text, sizeof text, "workload:\n  dims: {m: %s}\n  ops: [\"%s\"]\n", dims[i / 3],
+             ops[i % 3]);
+    test_case e = case_of(machine, text);
+    const tf_solve_opts o = {.budget.threads = 1};
+    tf_solve_result *r = tf_solve_closed(e.spec->arch, e.spec->workload, &o, e.d);
+    CHECK(r ? !r->tree || r->bound <= r->value * (1 + 1e-12) : tf_diags_count(e.d) > 0);
+    tf_solve_free(r);
+    case_drop(&e);
+  }
+}
+
 int main(void) {
+  check_limit();
   for (int w = 0; w < N_WORKS; w++)
     for (int o = 0; o < (w == MASKED ? 1 : TF_N_OBJECTIVES); o++) /* masks take long to count */
       check_one(works[w], (tf_objective)o, w == MASKED ? 200 : w == 2 ? 1200 : 800);

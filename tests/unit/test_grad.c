@@ -178,6 +178,12 @@ static const struct {
     {__LINE__, "h: 6, m: 3, a: 2", "",
      "  - Y[h,m] += Q[h,m,a] * K[h / 3,m,a]\n"}, /* heads that share keys */
     {__LINE__, "t: 8, a: 2", "", "  - Y[t] += B[t % 4,a] * (t + 1) * B[t / 2,a]\n"}, /* a ring */
+    {__LINE__, "m: 4, b: 6", "", /* loops that stand in values alone, and half of a cut loop */
+     "  - Y[m] += select(b != 2, Q[m], b * R[]) + P[m / 2]\n"},
+    {__LINE__, "m: 3, b: 6", "",
+     "  - S[m] += W[b % 2] * Q[m]\n  - Y[m] = S[m] * S[m]\n"
+     "  - X[] max= W[b % 2]\n  - Z[] = X[] * X[]\n"},
+    {__LINE__, "b: 6", "", "  - P[] *= W[b % 2] + 1\n  - Y[] += P[] * P[] * V[b % 2] * (b / 2)\n"},
     {__LINE__, "g: 3, k: 4, y: 12", "",
      "  - S[g,k] = X[4*g + k]\n  - Y[y] = S[y % 3, y / 3] * y\n"},
 };

@@ -17,18 +17,20 @@ static int pick(tf_rng *g, int lo, int hi) {
 }
 
 /* A divisor of *left, which keeps the rest. */
+static bool uneven; /* trip counts need not divide */
+
 static int split_off(tf_rng *g, int *left) {
   int d = pick(g, 1, *left);
-  while (*left % d)
+  while (*left % d && !uneven)
     d = pick(g, 1, *left);
-  *left /= d;
+  *left = (*left + d - 1) / d;
   return d;
 }
 
 static void draw(tf_rng *g, page *p) {
   static const char *const overlap[] = {"perfect", "double-buffer", "double-buffer", "none"};
   static const char *const scope[] = {"Seq", "Shar"};
-  int m = 12, l = 8, k = 6, n = 4, m2, l2;
+  int m = uneven ? 11 : 12, l = uneven ? 7 : 8, k = uneven ? 5 : 6, n = uneven ? 3 : 4, m2, l2;
   say(p,
       "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
       "  - {name: DRAM, bandwidth: %d}\n",
@@ -79,7 +81,8 @@ static double held_at(const tf_trace *t, int level, double when) {
 }
 
 typedef struct {
-  int traces, whole, full; /* full: of memories, those that hold their peak at some moment */
+  int traces, whole, refused,
+      full; /* full: of memories, those that hold their peak at some moment */
 } tally;
 
 static void check_trace(const test_case *e, const tf_trace *t, const tf_result *r, tally *k) {
@@ -113,9 +116,15 @@ int main(void) {
     tf_rng g = tf_rng_new(seed, 3);
     page p = {.len = 0};
     test_case e = {0};
+    uneven = seed % 3 == 0;
     draw(&g, &p);
     case_read(&e, p.text);
     tf_result r;
+    if (!e.model && uneven) { /* too few steps for what a reader needs */
+      k.refused++;
+      case_drop(&e);
+      continue;
+    }
     if (!e.model || !tf_model_eval(e.model, NULL, &r)) {
       CHECK(false);
       case_complain(e.d);
@@ -131,6 +140,7 @@ int main(void) {
     case_drop(&e);
   }
   printf("%d traces, %d whole, %d memories full at some moment\n", k.traces, k.whole, k.full);
-  CHECK(k.whole >= CASES && k.full > k.traces);
+  CHECK(k.refused < CASES / 6);
+  CHECK(k.whole + k.refused >= CASES && k.full > k.traces);
   return check_report();
 }

@@ -270,7 +270,20 @@ static void long_chain(void) {
   }
 }
 
+/* Every function of the library that frees takes NULL. */
+static void nothing(void) {
+  tf_best_free(NULL), tf_bound_slope_free(NULL), tf_bytes_free(NULL), tf_certificate_free(NULL);
+  tf_condition_free(NULL), tf_diags_free(NULL), tf_emit_instrs_free(NULL), tf_emitted_free(NULL);
+  tf_export_free(NULL), tf_group_free(NULL), tf_instr_maps_free(NULL), tf_ladder_free(NULL);
+  tf_layouts_free(NULL), tf_model_free(NULL), tf_net_inputs_free(NULL), tf_net_memory_free(NULL);
+  tf_net_plan_free(NULL), tf_npu_free(NULL), tf_npu_result_free(NULL), tf_planned_free(NULL);
+  tf_search_free(NULL), tf_slope_free(NULL), tf_solve_free(NULL), tf_space_size_free(NULL);
+  tf_spec_free(NULL), tf_sweep_free(NULL), tf_sweep_summary_free(NULL), tf_trace_free(NULL);
+  tf_train_free(NULL), tf_tree_free(NULL), tf_tuned_free(NULL), tf_why_free(NULL);
+}
+
 int main(void) {
+  nothing();
   number();
   long_chain();
   asked_for();

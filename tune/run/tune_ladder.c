@@ -218,6 +218,7 @@ bool tf_tune_ladder(const tf_arch *arch, const tf_workload *wl, int n_isas, cons
 }
 
 void tf_ladder_free(tf_ladder *l) {
+  if (!l) return;
   for (int i = 0; i < l->n; i++)
     free(l->step[i].text);
   *l = (tf_ladder){0};

@@ -70,6 +70,7 @@ bool tf_tune_size(const tf_arch *arch, const tf_workload *wl, const tf_text *con
 }
 
 void tf_space_size_free(tf_space_size *s) {
+  if (!s) return;
   for (int f = 0; f < s->n; f++) {
     free(s->form[f].kinds);
     free(s->form[f].all);

@@ -200,7 +200,8 @@ static void instances(tf_lanes *w) {
 /* tf_left_reads. */
 static int left_reads(tf_lanes *w, const tf_left *left, int read, int update) {
   const int first = tf_l(w, FM, tf_l(w, FS, update, read), tf_l_real(w, left->first));
-  return more(w, tf_l(w, FS, tf_l(w, FM, update, tf_l_real(w, left->update)), first), w->zero);
+  const int all = tf_l(w, FS, tf_l(w, FM, update, tf_l_real(w, left->update)), first);
+  return more(w, tf_l_sel(w, tf_l(w, TF_T_BELOW, read, all), read, all), w->zero);
 }
 
 /* tf_zeros_take. */

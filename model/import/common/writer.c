@@ -144,7 +144,11 @@ void ex_architecture(ex_case *x, const char *version, tf_page *p) {
 /* ---- indices and loops -------------------------------------------------------------- */
 static bool check_index(ex_case *x, const tf_tensor *t, const tf_ref *ref, int r) {
   const tf_index *index = &ref->index[r];
-  if (t->pad[r] || t->lo[r])
+  if (t->lo[r] && !t->pad[r])
+    return tf_fail(x->diags, ref->at, TF_E_INDEX,
+                   "rank %d of '%.60s' begins at coordinate %lld: the format begins at 0", r,
+                   t->name, (long long)t->lo[r]);
+  if (t->pad[r])
     return tf_fail(x->diags, ref->at, TF_E_INDEX,
                    "'%.60s' is read outside its extents: the format has no padding", t->name);
   if (index->c)

@@ -307,6 +307,7 @@ bool tf_npu_run(const tf_npu *p, const tf_npu_options *o, double *const *data, t
 }
 
 void tf_npu_result_free(tf_npu_result *r) {
+  if (!r) return;
   free(r->flows);
   free(r->queues);
   free(r->spans);
