@@ -8,6 +8,7 @@
 #include "codegen/backend/cpu/note/share.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
+#include "model/input/dims.h"
 
 enum { MAX_PATH = 256 };
 enum { MAX_DEPTH = 64 };
@@ -378,6 +379,20 @@ static double wait_for_a(const walk *w, const ir_stmt *s, bool *in) {
   return runs(w, mask, true) * read_box(w, s, p->a) / w->core->stream;
 }
 
+/* Cycles to lay out so many elements of a in rows along k: one for each, as they may have to be
+ * converted or gathered; bytes whose neighbours along k are neighbours in memory go by words. */
+static double row_copy_cycles(const walk *w, const ir_stmt *s, double words) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *a = &op->reads[p->a];
+  const tf_tensor *z = &w->p->tree->workload->tensors[a->tensor];
+  const ir_type type = type_of(w, s, p->a);
+  const bool bytes = ir_is_byte(type) && p->kernel->c == IR_I32 && z->rank > 0 &&
+                     tf_index_coef(&a->index[tf_inner_rank(z)], op->dims[p->k]) == 1;
+  const double k = (double)s->range[p->k].most;
+  return bytes ? words * words_each(type) / w->core->copy + words / k * w->core->row : words;
+}
+
 /* A product whose b is streamed: the longer of multiplying and fetching b. The former includes
  * packing, and loading and storing sums for each panel. */
 static void cost_of_streamed(walk *w, const ir_stmt *s, bool *in) {
@@ -396,7 +411,7 @@ static void cost_of_streamed(walk *w, const ir_stmt *s, bool *in) {
   w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
   if (p->pairs.copy < 0) return;
   const uint64_t mask = dims_of(w, s, p->a, in);
-  w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
+  w->cycles += runs(w, mask, p->pairs.keep_copy) * row_copy_cycles(w, s, m * k);
 }
 
 static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
@@ -448,11 +463,12 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   }
   if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
-    w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
+    w->cycles += runs(w, mask, true) * row_copy_cycles(w, s, words_of(s->range, op->n_dims, in));
   }
   if (p->pairs.copy >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in) | loops_outside(w, p->pairs.copy_in);
-    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls * m * k;
+    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls *
+                 row_copy_cycles(w, s, m * k);
   }
 }
 

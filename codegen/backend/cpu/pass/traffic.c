@@ -43,7 +43,10 @@ static void note_box(traffic *t, const ir_stmt *s, const tf_ref *ref, int tensor
   if (!ref && words > t->rewritten[b]) t->rewritten[b] = words;
 }
 
-static bool is_passed(const ir_stmt *s) { return s->kind == IR_NEST && !cpu_of(s)->product; }
+/* A nest that tiles of a product run reads their sums from registers. */
+static bool is_passed(const ir_stmt *s) {
+  return s->kind == IR_NEST && !cpu_of(s)->product && !cpu_of(s)->map_of;
+}
 
 static void note_nest(traffic *t, const ir_stmt *s) {
   const tf_op *op = &t->p->tree->workload->ops[s->op];
