@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "codegen/backend/cpu/note/note.h"
 #include "codegen/backend/cpu/pass/cost.h"
 #include "tileflow/tree.h"
 
@@ -12,20 +11,6 @@ static double words_each(const ir_program *p, int tensor) {
   const int b = p->buffer_of[tensor];
   const ir_type type = b < 0 ? IR_F32 : p->buffers[b].type;
   return (double)ir_bytes(type) / (double)sizeof(float);
-}
-
-/* Whether tiles map the op's sums before they store: the sums then pass in registers. */
-static bool is_mapped_in_tiles(const ir_body *b, int op) {
-  bool any = false;
-  for (int i = 0; i < b->n && !any; i++)
-    any = (b->s[i]->kind == IR_NEST && b->s[i]->op == op && cpu_of(b->s[i])->map) ||
-          is_mapped_in_tiles(&b->s[i]->body, op);
-  return any;
-}
-
-static bool stays_in_registers(const ir_program *p, int tensor) {
-  const tf_tensor *z = &p->tree->workload->tensors[tensor];
-  return z->producer >= 0 && is_mapped_in_tiles(&p->body, z->producer);
 }
 
 /* Cycles in which a memory delivers what is read, and takes what is written: a line that is written
@@ -37,7 +22,7 @@ static double memory_cycles(const ir_program *p, const tf_result *r, int level) 
   double words = 0, instances = 1;
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &r->counts[level * n + z];
-    if (stays_in_registers(p, z)) continue;
+    if (tf_cost_in_registers(p, z)) continue;
     words += ((double)c->read + BOTH_WAYS * (double)c->update) * words_each(p, z);
   }
   for (int l = 1; l <= level; l++)
