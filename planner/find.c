@@ -11,8 +11,9 @@
  * early if borders inside a chain make evaluations slow; and the candidates kept for each kernel to
  * be timed, as many mappings have the same kernel. */
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
-/* 1 / SUITS of the budget is used to find out whether a template suits the workload. */
-enum { PROBE = 8 };
+/* 1 / PROBE of the budget is used to find out whether a template suits the workload; first 1 /
+ * GLANCE of that, as most templates that suit show it at once. */
+enum { PROBE = 8, GLANCE = 8 };
 /* A search gets 1 / SHARE of the time left, as kernels are estimated after it, and other forms
  * tried. */
 enum { SHARE = 2 };
@@ -132,10 +133,10 @@ static bool search_on(planner *p, const tf_tree *open, int part) {
 }
 
 /* ---- templates ------------------------------------------------------------------------------- */
-/* Whether a short search finds a completion that fits. */
-static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
+/* Whether a search of 1 / part of the budget finds a completion that fits. */
+static bool suits(const planner *p, const tf_tree *template, int part, tf_diags *d) {
   view v = {.p = p};
-  tf_search_opts so = options_of(p, &v, polished(p, PROBE));
+  tf_search_opts so = options_of(p, &v, polished(p, part));
   so.variants = 0;
   so.budget.progress = NULL;
   tf_search_result *r = tf_search_run(p->arch, p->wl, template, &so, d);
@@ -150,7 +151,7 @@ static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
 static tf_tree *template_of(const planner *p, tf_template form) {
   tf_diags *d = tf_diags_new(); /* a template that does not fit is no error of the user's */
   tf_tree *t = d ? tf_search_template(p->arch, p->wl, form) : NULL;
-  const bool ok = t && suits(p, t, d);
+  const bool ok = t && (suits(p, t, PROBE * GLANCE, d) || suits(p, t, PROBE, d));
   tf_diags_free(d);
   if (ok) return t;
   tf_tree_free(t);

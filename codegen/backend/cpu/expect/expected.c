@@ -22,6 +22,7 @@ static double memory_cycles(const ir_program *p, const tf_result *r, int level) 
   double words = 0, instances = 1;
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &r->counts[level * n + z];
+    if (tf_cost_in_registers(p, z)) continue;
     words += ((double)c->read + BOTH_WAYS * (double)c->update) * words_each(p, z);
   }
   for (int l = 1; l <= level; l++)

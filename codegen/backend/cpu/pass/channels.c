@@ -7,8 +7,9 @@
 #include "codegen/intrin/micro.h"
 
 /* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in
- * place, if its rows fill a cache line (arch-specs/cores/fitted.csv). */
-enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
+ * place, if its rows fill a cache line; steps of k that take as long as transposing a tile's sums
+ * (arch-specs/cores/fitted.csv). */
+enum { PANELS_MOST = 1 << 28, COPY_USES = 16, FEW = 64 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -140,6 +141,19 @@ static bool rows_straddle_lines(const lowering *w, const tf_op *op, const cpu_pr
          a->extent[a->rank - 1] * (int64_t)sizeof(float) % lower_line_bytes(w->plan->arch) != 0;
 }
 
+/* Whether an integer product whose rows leave lanes idle multiplies less along channels, even with
+ * the time that transposing its sums takes: as long as FEW steps. */
+static bool rows_leave_lanes_idle(const lowering *w, const tf_op *op, const cpu_product *p) {
+  const int64_t row = extent_of(w, op, p->m), channels = extent_of(w, op, p->n),
+                lanes = w->p->machine.lanes;
+  double steps = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    steps *= (double)extent_of(w, op, k);
+  return p->kernel->c == IR_I32 && p->channels.row_step == 1 &&
+         (double)parts(row, lanes) / (double)row >
+             (double)parts(channels, lanes) / (double)channels * (1 + FEW / steps);
+}
+
 /* Finds a dim of the output that moves b alone for the lanes, if they shall run along channels; all
  * reduced dims must move b, too. */
 static bool channels_of(const lowering *w, int o, cpu_product *p) {
@@ -155,7 +169,7 @@ static bool channels_of(const lowering *w, int o, cpu_product *p) {
   if (p->n < 0 || chosen) return p->n >= 0 && chosen == LOW_LANES_CHANNELS;
   return over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]) ||
          rows_are_short(w, op, p) || groups_favour_channels(w, op, p) ||
-         rows_straddle_lines(w, op, p);
+         rows_straddle_lines(w, op, p) || rows_leave_lanes_idle(w, op, p);
 }
 
 /* Whether the nest's part of b is contiguous in each panel: n begins with a panel, and all reduced
@@ -274,9 +288,8 @@ static bool groups_of(const lowering *w, const ir_stmt *nest, cpu_product *p) {
 /* Whether lanes along the rows of an integer product are faster than along channels: rows fill the
  * lanes, each element is read at one position alone, and there are few channels, or rows of the
  * output so far apart that they conflict in the first cache. Then no copy is needed, and sums are
- * not transposed, which would take as long as multiplying (FEW: arch-specs/cores/fitted.csv). */
+ * not transposed, which would take as long as multiplying. */
 static bool rows_fill_lanes(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
-  enum { FEW = 64 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
   const int64_t m = nest->range[p->m].most;

@@ -8,9 +8,13 @@
 #include "codegen/backend/cpu/note/share.h"
 #include "codegen/backend/cpu/pass/loops.h"
 #include "codegen/backend/cpu/pass/pass.h"
+#include "model/input/dims.h"
 
 enum { MAX_PATH = 256 };
 enum { MAX_DEPTH = 64 };
+/* Cycles in which threads begin a parallel region and wait for each other at its end
+ * (arch-specs/cores/fitted.csv). */
+enum { REGION = 4800 };
 
 typedef struct {
   const ir_program *p;
@@ -21,6 +25,8 @@ typedef struct {
   double trip[MAX_DEPTH],
       share[MAX_DEPTH]; /* of the surrounding loops: steps, and how many of them run concurrently */
   const ir_stmt *loop[MAX_DEPTH];
+  uint64_t region; /* the loops outside of the parallel one: what threads keep, they lose when these
+                      step */
   uint64_t *moves; /* [variable] the loops on which it depends, bit by depth */
   bool masked;
   cpu_path path;
@@ -117,9 +123,15 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
   return last == w->depth ? n * w->run_share : n;
 }
 
+/* How often a core lays out an operand in a buffer of its own. */
+static double fills(const walk *w, uint64_t mask, bool kept) {
+  return runs(w, mask | w->region, kept);
+}
+
 /* How often a core packs an operand that has a slot for each of its boxes. */
 static double slot_fills(const walk *w, uint64_t mask) {
   double n = 1;
+  mask |= w->region;
   for (int i = 0; i < w->depth; i++)
     if (mask >> i & 1) n *= w->trip[i] / w->share[i];
   return n;
@@ -189,7 +201,7 @@ static void cost_of_slab(walk *w, const ir_stmt *s) {
   for (int r = 0; r < z->rank - 1; r++)
     rows *= parts((double)cpu_slab_extent(p, r), r == cpu_slab_groups(p) ? p->kernel->group : 1);
   const bool far = p->keep_slab && (double)tf_tensor_words(z) > w->close_words;
-  w->cycles += runs(w, mask, p->keep_slab) *
+  w->cycles += fills(w, mask, p->keep_slab) *
                (rows * (w->core->row * (double)p->stride +
                         (double)cpu_slab_extent(p, z->rank - 1) / w->core->copy) +
                 (far ? fetch_cycles(w, p, z) : 0));
@@ -378,6 +390,20 @@ static double wait_for_a(const walk *w, const ir_stmt *s, bool *in) {
   return runs(w, mask, true) * read_box(w, s, p->a) / w->core->stream;
 }
 
+/* Cycles to lay out so many elements of a in rows along k: one for each, as they may have to be
+ * converted or gathered; bytes whose neighbours along k are neighbours in memory go by words. */
+static double row_copy_cycles(const walk *w, const ir_stmt *s, double words) {
+  const cpu_product *p = cpu_of(s)->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *a = &op->reads[p->a];
+  const tf_tensor *z = &w->p->tree->workload->tensors[a->tensor];
+  const ir_type type = type_of(w, s, p->a);
+  const bool bytes = ir_is_byte(type) && p->kernel->c == IR_I32 && z->rank > 0 &&
+                     tf_index_coef(&a->index[tf_inner_rank(z)], op->dims[p->k]) == 1;
+  const double k = (double)s->range[p->k].most;
+  return bytes ? words * words_each(type) / w->core->copy + words / k * w->core->row : words;
+}
+
 /* A product whose b is streamed: the longer of multiplying and fetching b. The former includes
  * packing, and loading and storing sums for each panel. */
 static void cost_of_streamed(walk *w, const ir_stmt *s, bool *in) {
@@ -396,7 +422,7 @@ static void cost_of_streamed(walk *w, const ir_stmt *s, bool *in) {
   w->cycles += runs(w, 0, false) * (busy > waits ? busy : waits);
   if (p->pairs.copy < 0) return;
   const uint64_t mask = dims_of(w, s, p->a, in);
-  w->cycles += runs(w, mask, p->pairs.keep_copy) * m * k;
+  w->cycles += fills(w, mask, p->pairs.keep_copy) * row_copy_cycles(w, s, m * k);
 }
 
 static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
@@ -438,7 +464,7 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
     cost_of_slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += (p->pairs.slots_along ? slot_fills(w, mask) : runs(w, mask, p->pairs.keep_pack)) *
+    w->cycles += (p->pairs.slots_along ? slot_fills(w, mask) : fills(w, mask, p->pairs.keep_pack)) *
                  calls *
                  ((p->stride == 1 ? packed_words(p, p->kernel->b, n * k) / w->core->copy
                                   : n * k / w->core->transpose) +
@@ -448,11 +474,12 @@ static void cost_of_product(walk *w, const ir_stmt *s, const cpu_product *p) {
   }
   if (p->pairs.transposed >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
-    w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
+    w->cycles += fills(w, mask, true) * row_copy_cycles(w, s, words_of(s->range, op->n_dims, in));
   }
   if (p->pairs.copy >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in) | loops_outside(w, p->pairs.copy_in);
-    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls * m * k;
+    w->cycles += fills(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls *
+                 row_copy_cycles(w, s, m * k);
   }
 }
 
@@ -573,7 +600,12 @@ static void cost_of_guarded(walk *w, const ir_stmt *s) {
 
 static void loop(walk *w, const ir_stmt *s) {
   const int around_it = w->path.n;
+  const uint64_t region = w->region;
   if (w->depth == MAX_DEPTH) return;
+  if (ir_is_parallel(s) && w->instances > 1) {
+    w->cycles += runs(w, 0, false) * REGION;
+    w->region = (UINT64_C(1) << w->depth) - 1;
+  }
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth] = s;
   step_in(w, s);
@@ -583,6 +615,7 @@ static void loop(walk *w, const ir_stmt *s) {
                                                        : w->instances;
   body(w, &s->body, false);
   w->depth--;
+  w->region = region;
   w->path.n = around_it;
 }
 

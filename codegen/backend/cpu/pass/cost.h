@@ -75,5 +75,8 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
  * not stay in the first cache; together: the nests go over the same rows in turn. Negative: out of
  * memory. */
 double tf_cost_traffic(const ir_program *p, const ir_body *b, bool together);
+/* traffic.c: whether sums pass from tiles of a product or window to the map that alone reads them
+ * in registers. */
+bool tf_cost_in_registers(const ir_program *p, int tensor);
 
 #endif

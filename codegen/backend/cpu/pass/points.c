@@ -112,10 +112,11 @@ static double window_cycles(const points *p) {
                  : cpu_window_loads(p->wl, p->s, i, (int)tall);
   const int fours = cpu_of(p->s)->window->fours;
   if (fours >= 0) { /* neighbours are loaded, interleaved in two steps, added up at once, and
-                       converted to float32 */
+                       converted to float32; so little depends on each other that the next tile
+                       begins before */
     const double beside = (double)p->s->range[op->n_dims - 1].most,
                  each = cpu_window_loads(p->wl, p->s, fours, (int)tall) / beside;
-    return tiles * ((taps / beside * tall + 3 * each + 2 * tall) / p->core->ports + p->core->tile);
+    return tiles * (taps / beside * tall + 3 * each + 2 * tall) / p->core->ports;
   }
   const double sums = cpu_of(p->s)->window->selects_identity ? 1
                       : op->n_expr > 1 && op->reduce == TF_REDUCE_ADD
@@ -123,6 +124,13 @@ static double window_cycles(const points *p) {
                           : calls(op) + (op->n_expr > 1);
   return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile) +
          lane_mask_cycles(p) + partial_row_waits(p);
+}
+
+/* Vectors of a map of sums that lie in registers: those of many vectors are independent, so that
+ * all ports work. */
+static double fused_vectors(const points *p) {
+  const int row = p->op->n_out_dims - 1;
+  return settings(p, 0, row) * vectors(p, row) / p->core->ports;
 }
 
 /* A map whose innermost loop is not that of its output's last dim: element by element. */
@@ -253,7 +261,7 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   const points p = {wl, &wl->ops[s->op], s, core, isa->lanes, isa->registers};
   const int out = p.op->n_out_dims, all = p.op->n_dims;
   if (cpu_of(s)->window) return window_cycles(&p);
-  if (cpu_of(s)->fused) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  if (cpu_of(s)->fused) return fused_vectors(&p) * calls(p.op);
   const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   if (row < out - 1) return along_other(&p, row);
   if (out == all)
@@ -346,7 +354,7 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
   if (cpu_of(s)->window)
     window_parts(&p, runs, part);
   else if (cpu_of(s)->fused)
-    operation_parts(&p, runs * settings(&p, 0, out - 1) * vectors(&p, out - 1), part);
+    operation_parts(&p, runs * fused_vectors(&p), part);
   else if (row < out - 1)
     row_parts(&p, of, row, runs, part);
   else if (out > 0 && (out == all || ((gathered_reads(&p, all - 1) || padded(&p)) &&

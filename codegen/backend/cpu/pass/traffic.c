@@ -12,12 +12,29 @@ typedef struct {
   double *rewritten;  /* [buffer] those of them that are written */
 } traffic;
 
+/* Whether tiles of the op's nests map its sums before they store. */
+static bool maps_sums(const ir_body *b, int op) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_NEST && s->op == op &&
+        (cpu_of(s)->map || (cpu_of(s)->window && cpu_of(s)->window->n_maps > 0)))
+      return true;
+    if (maps_sums(&s->body, op)) return true;
+  }
+  return false;
+}
+
+bool tf_cost_in_registers(const ir_program *p, int tensor) {
+  const tf_tensor *z = &p->tree->workload->tensors[tensor];
+  return z->producer >= 0 && z->n_consumers == 1 && maps_sums(&p->body, z->producer);
+}
+
 /* The buffer whose memory holds the tensor while a nest accesses it; -1: it is an argument's, or
- * stays in the first cache. */
+ * stays in the first cache or in registers. */
 static int place_of(const traffic *t, int tensor) {
   int b = t->p->buffer_of[tensor];
   if (b < 0 || t->p->buffers[b].role == IR_ARGUMENT ||
-      (double)t->p->buffers[b].words <= t->close_words)
+      (double)t->p->buffers[b].words <= t->close_words || tf_cost_in_registers(t->p, tensor))
     return -1;
   while (t->p->buffers[b].shares >= 0)
     b = t->p->buffers[b].shares;
