@@ -6,6 +6,7 @@
 
 #include "base/locale.h"
 #include "model/cost/exact/walk.h"
+#include "model/cost/general/beside.h"
 #include "model/cost/general/general.h"
 #include "model/cost/network.h"
 #include "model/cost/peers.h"
@@ -244,7 +245,7 @@ static bool estimate(tf_model *m) {
 /* Counts a tree in which some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return !m->views->peers && tf_uneven_count(m);
+  return tf_uneven_count(m) && (!m->views->peers || tf_beside_count(m));
 }
 
 /* Lines of what closed sums have counted.  False: a walk must note them. */

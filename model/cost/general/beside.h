@@ -1,0 +1,100 @@
+/* Words that neighbours hand on where loops leave a remainder or windows slide (docs/SEMANTICS.md
+ * section 5): sums over kinds of settings, dim by dim.
+ *
+ * A dim that loops split places an instance's range by the sum of its digits times their steps, so
+ * of the settings of a dim a few kinds differ: those at which the ranges of an instance and of its
+ * neighbours are whole, those at the end of the extent, and those beyond it for some of them.  An
+ * instance that sits out a moment holds what it had when a loop further out last stood lower. */
+#ifndef MODEL_COST_GENERAL_BESIDE_H
+#define MODEL_COST_GENERAL_BESIDE_H
+#include "model/cost/peers.h"
+
+/* An instance, and its neighbours at 1 + tf_source. */
+enum { TF_SELF, TF_ABOUT = 1 + TF_N_BESIDE };
+
+/* A dim of an op above a node: its loops in time that take more than one step, from the outside. */
+typedef struct {
+  int64_t extent, tile; /* tile: the longest range below these loops */
+  bool ranked;          /* it moves a rank of the tensor; alone: each digit counts by itself, as a
+                           border may clip the rank */
+  bool alone;
+  int n;
+  int pos[TF_MAX_PATH];
+  int64_t trip[TF_MAX_PATH], step[TF_MAX_PATH];
+} tf_beside_dim;
+
+/* Moments of one instance: those at which the loop at position `carry` steps (-1: the first one;
+ * TF_MAX_PATH: all of them), those inside it and those at `zero` at their first.  Of its neighbours
+ * those in `rests` sit out these moments; what the instances hold is of the moment at which the
+ * loop at since[] stood lower. */
+typedef struct {
+  int carry;
+  bool finds; /* something is held */
+  uint64_t zero;
+  int since[TF_ABOUT];
+  unsigned there, rests; /* bits of instances; there: it exists, and works at some moment */
+} tf_beside_moments;
+
+/* Settings of a dim that differ in place alone: ranges of the instances, now and as held. */
+typedef struct {
+  int64_t n;
+  tf_ival now[TF_ABOUT], held[TF_ABOUT];
+} tf_beside_kind;
+
+enum { TF_BESIDE_KINDS = 512 };
+typedef struct {
+  int n;
+  tf_beside_kind at[TF_BESIDE_KINDS];
+} tf_beside_kinds;
+
+/* Fills the kinds of a dim at such moments; at: the places that spatial loops give the instances.
+ * False: there are too many. */
+bool tf_beside_kinds_of(const tf_beside_dim *d, const tf_beside_moments *x,
+                        const int64_t at[TF_ABOUT], tf_beside_kinds *out);
+
+/* Words that enter an instance: all that are new, those of them that neighbours hand on, and those
+ * from further out. */
+typedef struct {
+  int64_t load, from[TF_N_BESIDE], above;
+} tf_beside_words;
+
+/* Ranks that share dims, and these dims: their settings do not depend on those of other groups. */
+enum { TF_BESIDE_DIMS = 16, TF_BESIDE_RANKS = 4, TF_BESIDE_BOXES = 8 };
+typedef struct {
+  uint32_t dims;
+  int n_rank;
+  unsigned char rank[TF_BESIDE_RANKS];
+} tf_beside_group;
+
+/* A slice that one reference touches, and one of its instances with its neighbours. */
+typedef struct {
+  const struct tf_model *m;
+  const tf_slice *s;
+  const tf_path *path;
+  const tf_op *op;
+  const tf_ref *ref; /* NULL: the op's output */
+  int n_dims, n_groups;
+  tf_beside_dim dim[TF_BESIDE_DIMS];
+  uint64_t spatial[TF_BESIDE_DIMS]; /* positions */
+  tf_beside_group group[TF_BESIDE_DIMS];
+  uint64_t turning; /* positions of loops in time that take more than one step */
+  uint64_t moving;  /* positions of loops that move the box */
+  bool drops;       /* some entries find nothing, though others did before */
+  int64_t at[TF_BESIDE_DIMS][TF_ABOUT];
+  unsigned there, round; /* bits of instances; round: at the other end of a torus */
+  tf_beside_kinds *kinds;
+  struct tf_beside_set *sets;
+} tf_beside;
+
+/* Begins with slice i.  False: it is left to the walk, or memory ran out. */
+bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b);
+void tf_beside_end(tf_beside *b);
+/* Places the instance of the loops at cur, alone or with its neighbours. */
+void tf_beside_place(tf_beside *b, int64_t *cur, bool alone);
+/* Adds the words of the instance at such moments.  False: left to the walk. */
+bool tf_beside_sum(tf_beside *b, int carry, bool finds, uint64_t zero, tf_beside_words *sum);
+
+/* Counts the slices to memories whose instances hand words on, and what each instance moves of the
+ * others, after closed sums have counted these.  False: left to the walk. */
+bool tf_beside_count(struct tf_model *m);
+#endif
