@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-enum { MOST_EACH = 1 << 20, KEY = TF_BESIDE_DIMS * TF_ABOUT + TF_BESIDE_DIMS + 1 };
+enum { MOST_EACH = 1 << 20, KEY = TF_BESIDE_DIMS * TF_ABOUT * (TF_BESIDE_STAGES + 1) + 1 };
 
 /* A kind of instance: how it and its neighbours lie, and what enters it, by rows of its Tile, the
  * last of which is the first step; of a leaf there is one row. */
@@ -29,24 +29,29 @@ typedef struct {
 
 /* Whether no moment of an instance or its neighbours comes near the end of the extent. */
 static bool far_in(const tf_beside *b, int k) {
-  const tf_beside_dim *d = &b->dim[k];
+  const tf_beside_dim *d = &b->map.dim[k];
   int64_t place = 0, most = 0;
   for (int g = 0; g < d->n; g++)
-    place += (d->trip[g] - 1) * d->step[g];
+    place += (d->loop[g].trip - 1) * d->loop[g].step;
   for (int who = 0; who < TF_ABOUT; who++)
-    if (b->there >> who & 1 && b->at[k][who] > most) most = b->at[k][who];
-  return !d->alone && place + most + d->tile <= d->extent;
+    if (b->there >> who & 1 && b->at[k].all[who] > most) most = b->at[k].all[who];
+  return !d->alone && d->n_stages == 1 && place + most + d->tile[0] <= d->extent;
 }
 
-static void write_key(const tf_beside *b, int64_t key[KEY]) {
+/* Returns its length. */
+static int write_key(const tf_beside *b, int64_t key[KEY]) {
   int n = 0;
-  memset(key, 0, KEY * sizeof *key);
   key[n++] = (int64_t)b->there << 8 | b->round;
-  for (int k = 0; k < b->n_dims; k++) {
-    key[n++] = far_in(b, k) ? -1 : b->at[k][TF_SELF];
+  for (int k = 0; k < b->map.n_dims; k++) {
+    const tf_beside_place *at = &b->at[k];
+    key[n++] = far_in(b, k) ? -1 : at->all[TF_SELF];
     for (int who = 1; who < TF_ABOUT; who++)
-      key[n++] = b->there >> who & 1 ? b->at[k][who] - b->at[k][TF_SELF] : 0;
+      key[n++] = b->there >> who & 1 ? at->all[who] - at->all[TF_SELF] : 0;
+    for (int s = 0; s < b->map.dim[k].n_stages - 1; s++)
+      for (int who = 0; who < TF_ABOUT; who++)
+        key[n++] = b->there >> who & 1 ? at->upto[s][who] : 0;
   }
+  return n;
 }
 
 /* The class of the entries at which the loop at a position steps; -1: the first entry. */
@@ -98,16 +103,16 @@ static bool sum_kind(job *j, kind *k) {
 /* What enters the instance at cur; NULL: left to the walk. */
 static const kind *kind_at(job *j, bool alone) {
   int64_t key[KEY];
-  tf_beside_place(&j->of, j->cur, alone);
-  write_key(&j->of, key);
+  tf_beside_put(&j->of, j->cur, alone);
+  const size_t size = (size_t)write_key(&j->of, key) * sizeof *key;
   for (int k = 0; k < j->n; k++)
-    if (!memcmp(j->all[k].key, key, sizeof key)) return &j->all[k];
+    if (!memcmp(j->all[k].key, key, size)) return &j->all[k];
   if (!TF_GROW(j->all, j->n)) {
     j->m->starved = true;
     return NULL;
   }
   kind *to = &j->all[j->n++];
-  memcpy(to->key, key, sizeof key);
+  memcpy(to->key, key, size);
   to->row = calloc(2 * (size_t)j->n_rows, sizeof *to->row);
   j->m->starved |= !to->row;
   if (!to->row) return NULL;
@@ -116,7 +121,11 @@ static const kind *kind_at(job *j, bool alone) {
 }
 
 static bool begin(struct tf_model *m, int i, job *j) {
-  *j = (job){.m = m, .i = i, .cur = m->scratch.cur};
+  j->m = m;
+  j->i = i;
+  j->n = 0;
+  j->all = NULL;
+  j->cur = m->scratch.cur;
   if (!tf_beside_begin(m, i, &j->of)) return false;
   j->n_rows = j->of.s->leaf ? 1 : m->views->node[j->of.s->node].n_rows;
   memset(j->cur, 0, (size_t)m->plan->n_loops * sizeof *j->cur);

@@ -12,16 +12,27 @@
 /* An instance, and its neighbours at 1 + tf_source. */
 enum { TF_SELF, TF_ABOUT = 1 + TF_N_BESIDE };
 
-/* A dim of an op above a node: its loops in time that take more than one step, from the outside. */
+/* A dim above a node, the loops that split it one after the other, from the outside, in stages: an
+ * op whose range is what its readers need splits a part of what loops further out leave. */
+enum { TF_BESIDE_STAGES = 3, TF_BESIDE_LOOPS = 12 };
 typedef struct {
-  int64_t extent, tile; /* tile: the longest range below these loops */
-  bool ranked;          /* it moves a rank of the tensor; alone: each digit counts by itself, as a
-                           border may clip the rank */
+  int64_t extent;
+  int n_stages;
+  int64_t tile[TF_BESIDE_STAGES]; /* the longest range below the loops of the stage */
+  bool ranked;                    /* it moves a rank of the tensor; alone: each digit counts by
+                                     itself, as a border may clip the rank */
   bool alone;
-  int n;
-  int pos[TF_MAX_PATH];
-  int64_t trip[TF_MAX_PATH], step[TF_MAX_PATH];
+  int n, n_spatial; /* loops of more than one step: in time, and over instances */
+  struct tf_beside_loop {
+    int pos, stage;
+    int64_t trip, step;
+  } loop[TF_BESIDE_LOOPS], spatial[TF_BESIDE_LOOPS];
 } tf_beside_dim;
+
+/* Where spatial loops place the instances: all of them, and those up to a stage. */
+typedef struct {
+  int64_t all[TF_ABOUT], upto[TF_BESIDE_STAGES][TF_ABOUT];
+} tf_beside_place;
 
 /* Moments of one instance: those at which the loop at position `carry` steps (-1: the first one;
  * TF_MAX_PATH: all of them), those inside it and those at `zero` at their first.  Of its neighbours
@@ -47,10 +58,9 @@ typedef struct {
   tf_beside_kind at[TF_BESIDE_KINDS];
 } tf_beside_kinds;
 
-/* Fills the kinds of a dim at such moments; at: the places that spatial loops give the instances.
- * False: there are too many. */
+/* Fills the kinds of a dim at such moments.  False: there are too many. */
 bool tf_beside_kinds_of(const tf_beside_dim *d, const tf_beside_moments *x,
-                        const int64_t at[TF_ABOUT], tf_beside_kinds *out);
+                        const tf_beside_place *at, tf_beside_kinds *out);
 
 /* Words that enter an instance: all that are new, those of them that neighbours hand on, and those
  * from further out. */
@@ -66,21 +76,38 @@ typedef struct {
   unsigned char rank[TF_BESIDE_RANKS];
 } tf_beside_group;
 
-/* A slice that one reference touches, and one of its instances with its neighbours. */
+/* A rank of the slice: the sum of c and the terms' ranges times their coefficients. */
+typedef struct {
+  int64_t c;
+  int n;
+  struct {
+    int dim;
+    int64_t coef;
+  } term[TF_BESIDE_DIMS];
+} tf_beside_rank;
+
+/* What a slice depends on: dims, none of whose ranges may be empty where it is touched, and its
+ * ranks.  Filled by beside_map.c. */
+typedef struct {
+  int n_dims, n_ranks;
+  tf_beside_dim dim[TF_BESIDE_DIMS];
+  tf_beside_rank rank[TF_BESIDE_DIMS];
+} tf_beside_map;
+/* False: left to the walk. */
+bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map *out);
+
+/* A slice, and one of its instances with its neighbours. */
 typedef struct {
   const struct tf_model *m;
   const tf_slice *s;
   const tf_path *path;
-  const tf_op *op;
-  const tf_ref *ref; /* NULL: the op's output */
-  int n_dims, n_groups;
-  tf_beside_dim dim[TF_BESIDE_DIMS];
-  uint64_t spatial[TF_BESIDE_DIMS]; /* positions */
+  tf_beside_map map;
+  int n_groups;
   tf_beside_group group[TF_BESIDE_DIMS];
   uint64_t turning; /* positions of loops in time that take more than one step */
   uint64_t moving;  /* positions of loops that move the box */
   bool drops;       /* some entries find nothing, though others did before */
-  int64_t at[TF_BESIDE_DIMS][TF_ABOUT];
+  tf_beside_place at[TF_BESIDE_DIMS];
   unsigned there, round; /* bits of instances; round: at the other end of a torus */
   tf_beside_kinds *kinds;
   struct tf_beside_set *sets;
@@ -90,7 +117,7 @@ typedef struct {
 bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b);
 void tf_beside_end(tf_beside *b);
 /* Places the instance of the loops at cur, alone or with its neighbours. */
-void tf_beside_place(tf_beside *b, int64_t *cur, bool alone);
+void tf_beside_put(tf_beside *b, int64_t *cur, bool alone);
 /* Adds the words of the instance at such moments.  False: left to the walk. */
 bool tf_beside_sum(tf_beside *b, int carry, bool finds, uint64_t zero, tf_beside_words *sum);
 

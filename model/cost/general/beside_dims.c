@@ -3,15 +3,18 @@
 
 #include "model/cost/general/beside.h"
 
-/* Where an instance stands after some digits: all settings further in are whole; the extent may end
- * there; it sits out. */
-typedef enum { WHOLE, ENDS, RESTS } standing;
+/* Where an instance stands after some digits: all settings further in are whole; its range may end
+ * among them, at `end`; it sits out. */
+typedef struct {
+  enum { WHOLE, ENDS, RESTS } is;
+  int64_t end;
+} standing;
 
 typedef struct {
   const tf_beside_dim *d;
   const tf_beside_moments *x;
-  const int64_t *at; /* [TF_ABOUT] */
-  int64_t digit[TF_MAX_PATH];
+  const tf_beside_place *at;
+  int64_t digit[TF_BESIDE_LOOPS];
   tf_beside_kinds *out;
 } maker;
 
@@ -24,25 +27,48 @@ static bool moves_apart(const maker *k, int pos) {
   return apart;
 }
 
-/* The range of instance i with the settings of these digits. */
-static tf_ival range_at(const maker *k, int i, int64_t place) {
-  const int64_t lo = place + k->at[i], left = k->d->extent - lo;
-  return (tf_ival){lo, left < k->d->tile ? left : k->d->tile};
+/* The stage of loop g; of the node below all loops that of the last. */
+static int stage_of(const maker *k, int g) {
+  return g < 0 ? 0 : g < k->d->n ? k->d->loop[g].stage : k->d->n_stages - 1;
+}
+
+/* The end of what loop g splits in instance i, if the loops before it choose a place and the one
+ * before it splits a range up to `end`. */
+static int64_t end_before(const maker *k, int i, int g, int64_t place, int64_t end) {
+  for (int s = stage_of(k, g - 1); s < stage_of(k, g); s++) {
+    const int64_t tile = place + k->at->upto[s][i] + k->d->tile[s];
+    end = tile < end ? tile : end;
+  }
+  return end;
+}
+
+/* The last digit of loop g at which instance i works. */
+static int64_t last_digit(const maker *k, int i, int g, int64_t place, int64_t end) {
+  const int64_t left = end - 1 - place - k->at->all[i], step = k->d->loop[g].step;
+  return left < 0 ? -1 : left / step;
+}
+
+/* The range of instance i below all loops. */
+static tf_ival range_at(const maker *k, int i, int64_t place, int64_t end) {
+  const int64_t lo = place + k->at->all[i], tile = k->d->tile[k->d->n_stages - 1];
+  return (tf_ival){lo, end - lo < tile ? end - lo : tile};
 }
 
 /* What instance i holds: that of the last moment at which it worked and the loop at since[i] stood
  * lower, those outside of it as now. */
 static tf_ival held_at(const maker *k, int i) {
   const tf_beside_dim *d = k->d;
-  int64_t place = 0;
+  int64_t place = 0, end = d->extent;
   for (int g = 0; g < d->n; g++) {
-    const int64_t last = (d->extent - 1 - place - k->at[i]) / d->step[g],
-                  top = last < d->trip[g] - 1 ? last : d->trip[g] - 1;
-    int64_t digit = d->pos[g] > k->x->since[i] ? top : k->digit[g];
-    if (d->pos[g] == k->x->since[i]) digit = top < digit - 1 ? top : digit - 1;
-    place += digit * d->step[g];
+    const struct tf_beside_loop *l = &d->loop[g];
+    end = end_before(k, i, g, place, end);
+    const int64_t last = last_digit(k, i, g, place, end),
+                  top = last < l->trip - 1 ? last : l->trip - 1;
+    int64_t digit = l->pos > k->x->since[i] ? top : k->digit[g];
+    if (l->pos == k->x->since[i]) digit = top < digit - 1 ? top : digit - 1;
+    place += digit * l->step;
   }
-  return range_at(k, i, place);
+  return range_at(k, i, place, end_before(k, i, d->n, place, end));
 }
 
 static bool add_kind(maker *k, const standing *now, int64_t n, int64_t place) {
@@ -51,7 +77,7 @@ static bool add_kind(maker *k, const standing *now, int64_t n, int64_t place) {
   *to = (tf_beside_kind){.n = n};
   for (int i = 0; i < TF_ABOUT; i++) {
     if (!(k->x->there >> i & 1)) continue;
-    if (now[i] != RESTS) to->now[i] = range_at(k, i, place);
+    if (now[i].is != RESTS) to->now[i] = range_at(k, i, place, now[i].end);
     if (k->x->finds) to->held[i] = held_at(k, i);
   }
   return true;
@@ -61,29 +87,39 @@ static bool add_kind(maker *k, const standing *now, int64_t n, int64_t place) {
  * it sits out where it should not, or the other way round. */
 static bool stand(const maker *k, int i, int pos, int64_t digit, int64_t last, standing *s) {
   const bool rests = k->x->rests >> i & 1;
-  if (*s == ENDS && digit != last) *s = digit < last ? WHOLE : RESTS;
-  if (*s == RESTS) return rests && pos >= k->x->since[i];
+  if (s->is == ENDS && digit != last) s->is = digit < last ? WHOLE : RESTS;
+  if (s->is == RESTS) return rests && pos >= k->x->since[i];
   return !(rests && pos == k->x->since[i]);
 }
 
 /* The first digit after `digit` that is of another kind. */
 static int64_t next_kind(int64_t digit, int64_t end, const int64_t *last, const standing *s) {
   for (int i = 0; i < TF_ABOUT; i++)
-    for (int more = 0; more < 2 && s[i] == ENDS; more++)
+    for (int more = 0; more < 2 && s[i].is == ENDS; more++)
       if (last[i] + more > digit && last[i] + more < end) end = last[i] + more;
   return end;
 }
 
-static bool digits(maker *k, int g, const standing *now, int64_t n, int64_t place) {
+/* Where the instances stand before loop g. */
+static void stand_before(const maker *k, int g, int64_t place, const standing *now, standing *s) {
+  memcpy(s, now, TF_ABOUT * sizeof *s);
+  for (int i = 0; i < TF_ABOUT && stage_of(k, g) > stage_of(k, g - 1); i++) {
+    if (s[i].is == RESTS || !(k->x->there >> i & 1)) continue;
+    s[i] = (standing){ENDS, end_before(k, i, g, place, s[i].end)};
+  }
+}
+
+static bool digits(maker *k, int g, const standing *before, int64_t n, int64_t place) {
   const tf_beside_dim *d = k->d;
+  standing now[TF_ABOUT];
+  stand_before(k, g, place, before, now);
   if (g == d->n) return add_kind(k, now, n, place);
-  const int pos = d->pos[g];
-  const bool first = pos > k->x->carry || k->x->zero >> pos & 1;
-  int64_t last[TF_ABOUT], end = first ? 1 : d->trip[g];
+  const int pos = d->loop[g].pos;
+  const bool first = pos > k->x->carry || k->x->zero >> pos & 1, each = moves_apart(k, pos);
+  int64_t last[TF_ABOUT], end = first ? 1 : d->loop[g].trip;
   for (int i = 0; i < TF_ABOUT; i++)
-    last[i] = (d->extent - 1 - place - k->at[i]) / d->step[g];
-  if (now[TF_SELF] == ENDS && last[TF_SELF] + 1 < end) end = last[TF_SELF] + 1;
-  const bool each = moves_apart(k, pos);
+    last[i] = last_digit(k, i, g, place, now[i].end);
+  if (now[TF_SELF].is == ENDS && last[TF_SELF] + 1 < end) end = last[TF_SELF] + 1;
   for (int64_t v = pos == k->x->carry, next; v < end; v = next) {
     standing s[TF_ABOUT];
     bool ok = true;
@@ -93,17 +129,17 @@ static bool digits(maker *k, int g, const standing *now, int64_t n, int64_t plac
       if (k->x->there >> i & 1) ok = stand(k, i, pos, v, last[i], &s[i]);
     if (!ok) continue;
     k->digit[g] = v;
-    if (!digits(k, g + 1, s, n * (next - v), place + v * d->step[g])) return false;
+    if (!digits(k, g + 1, s, n * (next - v), place + v * d->loop[g].step)) return false;
   }
   return true;
 }
 
 bool tf_beside_kinds_of(const tf_beside_dim *d, const tf_beside_moments *x,
-                        const int64_t at[TF_ABOUT], tf_beside_kinds *out) {
+                        const tf_beside_place *at, tf_beside_kinds *out) {
   maker k = {.d = d, .x = x, .at = at, .out = out};
   standing now[TF_ABOUT];
   out->n = 0;
   for (int i = 0; i < TF_ABOUT; i++)
-    now[i] = x->there >> i & 1 ? ENDS : WHOLE;
+    now[i] = (standing){x->there >> i & 1 ? ENDS : WHOLE, d->extent};
   return digits(&k, 0, now, 1, 0);
 }

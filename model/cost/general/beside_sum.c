@@ -40,35 +40,11 @@ typedef struct {
 
 static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
 
-/* Fills the dim of slot k of the op.  False: other ops determine its range. */
-static bool begin_dim(tf_beside *b, int k) {
-  const tf_plan *p = b->m->plan;
-  const int o = (int)(b->op - p->wl->ops), d = b->op->dims[k];
-  tf_beside_dim *to = &b->dim[k];
-  if (!tf_plan_leads(p, o, b->s->node) || p->tree->nodes[p->lead[o]].parent >= 0) return false;
-  *to = (tf_beside_dim){.extent = p->wl->dims[d].extent, .tile = p->wl->dims[d].extent};
-  b->spatial[k] = 0;
-  for (uint64_t left = p->over[b->s->node * p->wl->n_dims + d]; left; left &= left - 1) {
-    const int pos = __builtin_ctzll(left), l = b->path->loops[pos];
-    to->tile = b->m->ev.step[o * p->n_loops + l];
-    if (trip_at(b, pos) <= 1) continue;
-    if (!(b->path->temporal >> pos & 1)) {
-      b->spatial[k] |= UINT64_C(1) << pos;
-      continue;
-    }
-    to->pos[to->n] = pos;
-    to->trip[to->n] = trip_at(b, pos);
-    to->step[to->n++] = to->tile;
-  }
-  return true;
-}
-
-/* The dims that rank r depends on, as slots of the op. */
+/* The dims that rank r depends on. */
 static uint32_t dims_of(const tf_beside *b, int r) {
   uint32_t dims = 0;
-  for (int k = 0; k < b->n_dims; k++)
-    if (b->ref ? tf_index_coef(&b->ref->index[r], b->op->dims[k]) != 0 : r == k)
-      dims |= UINT32_C(1) << k;
+  for (int i = 0; i < b->map.rank[r].n; i++)
+    dims |= UINT32_C(1) << b->map.rank[r].term[i].dim;
   return dims;
 }
 
@@ -96,7 +72,7 @@ static bool add_rank(tf_beside *b, int r) {
 static bool stands_alone(tf_beside *b) {
   const tf_plan *p = b->m->plan;
   const int i = (int)(b->s - p->slices);
-  bool ok = b->s->n_touch == 1;
+  bool ok = true;
   for (int c = 0; c < b->s->n_class && ok; c++) {
     const tf_reuse_case *k = &b->s->classes[c];
     ok = (k->prev == i || k->prev < 0) && !k->if_idle[0] && !k->if_idle[1];
@@ -107,25 +83,25 @@ static bool stands_alone(tf_beside *b) {
   return ok;
 }
 
+/* Marks the dims that move ranks. */
 static bool begin_dims(tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
-  bool ok = b->op->n_dims <= TF_BESIDE_DIMS && z->rank <= TF_BESIDE_DIMS;
-  b->n_dims = b->op->n_dims;
-  for (int k = 0; k < b->n_dims && ok; k++)
-    ok = begin_dim(b, k);
+  bool ok = true;
   for (int r = 0; r < z->rank && ok; r++) {
     const uint32_t dims = dims_of(b, r);
-    for (int k = 0; k < b->n_dims; k++) {
-      b->dim[k].ranked |= dims >> k & 1;
-      b->dim[k].alone |= (dims >> k & 1) && z->pad[r] > 0;
+    for (int k = 0; k < b->map.n_dims; k++) {
+      b->map.dim[k].ranked |= dims >> k & 1;
+      b->map.dim[k].alone |= (dims >> k & 1) && z->pad[r] > 0;
     }
     ok = add_rank(b, r);
   }
-  for (int k = 0; k < b->n_dims && ok; k++)
-    for (int g = 0; g < b->dim[k].n && b->dim[k].ranked; g++)
-      b->moving |= UINT64_C(1) << b->dim[k].pos[g];
-  for (int k = 0; k < b->n_dims && ok; k++)
-    if (b->dim[k].ranked) b->moving |= b->spatial[k];
+  for (int k = 0; k < b->map.n_dims; k++) {
+    const tf_beside_dim *d = &b->map.dim[k];
+    for (int g = 0; g < d->n && d->ranked; g++)
+      b->moving |= UINT64_C(1) << d->loop[g].pos;
+    for (int g = 0; g < d->n_spatial && d->ranked; g++)
+      b->moving |= UINT64_C(1) << d->spatial[g].pos;
+  }
   return ok;
 }
 
@@ -142,17 +118,19 @@ static bool small(const tf_beside *b) {
 
 bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
   const tf_slice *s = &m->plan->slices[i];
-  const tf_op *op = &m->plan->wl->ops[s->touch[0].op];
-  const int ref = s->touch[0].ref;
-  *b = (tf_beside){.m = m,
-                   .s = s,
-                   .path = &m->plan->path[s->node],
-                   .op = op,
-                   .ref = ref < 0 ? NULL : &op->reads[ref]};
+  b->m = m;
+  b->s = s;
+  b->path = &m->plan->path[s->node];
+  b->n_groups = 0;
+  b->turning = b->moving = 0;
+  b->drops = false;
+  b->kinds = NULL;
+  b->sets = NULL;
   for (int k = 0; k < b->path->n; k++)
     if (b->path->temporal >> k & 1 && trip_at(b, k) > 1) b->turning |= UINT64_C(1) << k;
-  if (!stands_alone(b) || !begin_dims(b) || !small(b)) return false;
-  b->kinds = malloc((size_t)(b->n_dims + 1) * sizeof *b->kinds);
+  if (!stands_alone(b) || !tf_beside_map_of(m, s, &b->map) || !begin_dims(b) || !small(b))
+    return false;
+  b->kinds = malloc((size_t)(b->map.n_dims + 1) * sizeof *b->kinds);
   b->sets = malloc((size_t)(b->n_groups + 1) * sizeof *b->sets);
   m->starved |= !b->kinds || !b->sets;
   return b->kinds && b->sets;
@@ -163,31 +141,39 @@ void tf_beside_end(tf_beside *b) {
   free(b->sets);
 }
 
-/* The place that spatial loops give an instance along each dim. */
-static void place_at(tf_beside *b, const int64_t *cur, int who) {
-  const int o = (int)(b->op - b->m->plan->wl->ops);
-  bool works = true;
-  for (int k = 0; k < b->n_dims; k++) {
-    b->at[k][who] = 0;
-    for (uint64_t left = b->spatial[k]; left; left &= left - 1) {
-      const int l = b->path->loops[__builtin_ctzll(left)];
-      b->at[k][who] += cur[l] * b->m->ev.step[o * b->m->plan->n_loops + l];
-    }
-    works &= b->at[k][who] < b->dim[k].extent;
+/* The place that spatial loops give an instance along dim k.  False: beyond what they split. */
+static bool place_along(tf_beside *b, const int64_t *cur, int k, int who) {
+  const tf_beside_dim *d = &b->map.dim[k];
+  tf_beside_place *at = &b->at[k];
+  int64_t sum = 0;
+  for (int s = 0, g = 0; s < d->n_stages; s++) {
+    for (; g < d->n_spatial && d->spatial[g].stage == s; g++)
+      sum += cur[b->path->loops[d->spatial[g].pos]] * d->spatial[g].step;
+    at->upto[s][who] = sum;
   }
+  at->all[who] = sum;
+  bool works = sum < d->extent;
+  for (int s = 0; s < d->n_stages - 1; s++)
+    works &= sum - at->upto[s][who] < d->tile[s];
+  return works;
+}
+
+static void place_at(tf_beside *b, const int64_t *cur, int who) {
+  bool works = true;
+  for (int k = 0; k < b->map.n_dims; k++)
+    works &= place_along(b, cur, k, who);
   if (works) b->there |= 1u << who;
 }
 
-void tf_beside_place(tf_beside *b, int64_t *cur, bool alone) {
+void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
   int64_t was[TF_MAX_PATH];
   b->there = b->round = 0;
+  memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
   place_at(b, cur, TF_SELF);
   for (int k = 0; k < b->path->n; k++)
     was[k] = cur[b->path->loops[k]];
   for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
     bool round;
-    for (int n = 0; n < b->n_dims; n++)
-      b->at[n][1 + w] = 0;
     if (!tf_peers_beside(b->m, (int)(b->s - b->m->plan->slices), (tf_source)w, cur, &round))
       continue;
     place_at(b, cur, 1 + w);
@@ -205,13 +191,10 @@ static tf_ival of_dim(const job *j, int k, place p) {
 
 static tf_ival of_rank(const job *j, int r, place p) {
   const tf_beside *b = j->b;
-  if (!b->ref) return of_dim(j, r, p);
-  const tf_index *ix = &b->ref->index[r];
-  tf_ival v = {ix->c, 1};
-  for (int k = 0; k < b->n_dims; k++) {
-    const int64_t coef = tf_index_coef(ix, b->op->dims[k]);
-    if (coef) v = tf_index_plus(v, coef, of_dim(j, k, p));
-  }
+  const tf_beside_rank *of = &b->map.rank[r];
+  tf_ival v = {of->c, 1};
+  for (int i = 0; i < of->n; i++)
+    v = tf_index_plus(v, of->term[i].coef, of_dim(j, of->term[i].dim, p));
   return tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v);
 }
 
@@ -309,13 +292,13 @@ static void list_boxes(job *j) {
 static void sum_moments(job *j) {
   tf_beside *b = j->b;
   int64_t n = j->others;
-  for (int k = 0; k < b->n_dims && j->ok; k++) {
-    j->ok = tf_beside_kinds_of(&b->dim[k], &j->x, b->at[k], &b->kinds[k]);
+  for (int k = 0; k < b->map.n_dims && j->ok; k++) {
+    j->ok = tf_beside_kinds_of(&b->map.dim[k], &j->x, &b->at[k], &b->kinds[k]);
     int64_t all = 0;
     for (int i = 0; i < b->kinds[k].n && j->ok; i++)
       all += b->kinds[k].at[i].n;
     if (!all) return;
-    if (!b->dim[k].ranked) n *= all;
+    if (!b->map.dim[k].ranked) n *= all;
   }
   if (j->x.rests && b->drops) j->ok = false;
   list_boxes(j);
@@ -328,12 +311,12 @@ static void sum_moments(job *j) {
 
 /* Whether a neighbour sits out moments of the instance that the loops of dim k choose. */
 static bool may_rest(const tf_beside *b, int k, int who) {
-  const tf_beside_dim *d = &b->dim[k];
+  const tf_beside_dim *d = &b->map.dim[k];
   int64_t most = 0;
   for (int g = 0; g < d->n; g++)
-    most += (d->trip[g] - 1) * d->step[g];
-  const int64_t own = d->extent - 1 - b->at[k][TF_SELF];
-  return (most < own ? most : own) + b->at[k][who] >= d->extent;
+    most += (d->loop[g].trip - 1) * d->loop[g].step;
+  const int64_t *at = b->at[k].all, own = d->extent - 1 - at[TF_SELF];
+  return d->n_stages > 1 || (most < own ? most : own) + at[who] >= d->extent;
 }
 
 /* Sums over all ways in which neighbours from `who` on work or sit out. */
@@ -347,11 +330,11 @@ static void each_way(job *j, int who) {
   }
   j->x.since[who] = j->x.carry;
   each_way(j, who + 1);
-  for (int k = 0; k < b->n_dims && j->ok; k++)
-    for (int g = 0; g < b->dim[k].n && may_rest(b, k, who); g++) {
-      if (b->dim[k].pos[g] > j->x.carry) break;
+  for (int k = 0; k < b->map.n_dims && j->ok; k++)
+    for (int g = 0; g < b->map.dim[k].n && may_rest(b, k, who); g++) {
+      if (b->map.dim[k].loop[g].pos > j->x.carry) break;
       j->x.rests |= 1u << who;
-      j->x.since[who] = b->dim[k].pos[g];
+      j->x.since[who] = b->map.dim[k].loop[g].pos;
       each_way(j, who + 1);
       j->x.rests &= ~(1u << who);
     }
@@ -366,9 +349,9 @@ bool tf_beside_sum(tf_beside *b, int carry, bool finds, uint64_t zero, tf_beside
   uint64_t rest = b->turning;
   if (!(b->there & 1)) return true;
   if (carry >= 0 && carry < TF_MAX_PATH && zero >> carry & 1) return true;
-  for (int k = 0; k < b->n_dims; k++)
-    for (int g = 0; g < b->dim[k].n; g++)
-      rest &= ~(UINT64_C(1) << b->dim[k].pos[g]);
+  for (int k = 0; k < b->map.n_dims; k++)
+    for (int g = 0; g < b->map.dim[k].n; g++)
+      rest &= ~(UINT64_C(1) << b->map.dim[k].loop[g].pos);
   for (; rest; rest &= rest - 1) {
     const int pos = __builtin_ctzll(rest);
     if (pos > carry || zero >> pos & 1) continue;
