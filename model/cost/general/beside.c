@@ -127,7 +127,7 @@ static bool begin(struct tf_model *m, int i, job *j) {
   j->all = NULL;
   j->cur = m->scratch.cur;
   if (!tf_beside_begin(m, i, &j->of)) return false;
-  j->n_rows = j->of.s->leaf ? 1 : m->views->node[j->of.s->node].n_rows;
+  j->n_rows = j->of.s->leaf || i >= m->plan->n_slices ? 1 : m->views->node[j->of.s->node].n_rows;
   memset(j->cur, 0, (size_t)m->plan->n_loops * sizeof *j->cur);
   return true;
 }
@@ -343,11 +343,35 @@ static bool make_rows(struct tf_model *m) {
   return m->each != NULL;
 }
 
+/* Adds up what each instance corrects of streamed output o.  False: as above. */
+static bool corrected(struct tf_model *m, int o) {
+  const int i = m->plan->n_slices + o;
+  int64_t sum[2] = {0, 0};
+  job j;
+  bool ok = begin(m, i, &j);
+  while (ok) {
+    double *row =
+        m->each->rescaled + 2 * (index_of(m, m->views->server[i], j.cur) * m->plan->wl->n_ops + o);
+    const uint64_t zero[2] = {0, j.of.s->inside & j.of.path->temporal};
+    tf_beside_put(&j.of, j.cur, true);
+    for (int once = 0; once < 2 && ok; once++) {
+      tf_beside_words v = {0};
+      ok = tf_beside_sum(&j.of, TF_MAX_PATH, false, zero[once], &v);
+      row[once] += (double)v.load;
+      sum[once] += v.load;
+    }
+    if (!next(m, j.of.s->node, j.cur)) break;
+  }
+  ok = ok && !memcmp(sum, &m->rescaled[2 * o], sizeof sum);
+  for (int once = 0; once < 2 && ok; once++)
+    m->rescaled_flow[2 * o + once] = m->each->rescaled[2 * o + once];
+  end(&j);
+  return ok;
+}
+
 static bool applies(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool ok = !p->cuts && !p->skips && !p->n_retains && !m->lines && tf_eval_steps(&m->ev);
-  for (int o = 0; o < p->wl->n_ops && ok; o++)
-    ok = p->stream[o].node < 0;
+  const bool ok = !p->cuts && !p->skips && !p->n_retains && !m->lines && tf_eval_steps(&m->ev);
   return ok && !m->ev.irregular;
 }
 
@@ -369,6 +393,8 @@ bool tf_beside_count(struct tf_model *m) {
       ok = handed(m, i);
     else if (m->each)
       ok = apart(m, i);
+  for (int o = 0; o < m->plan->wl->n_ops && ok && m->each; o++)
+    if (m->plan->stream[o].node >= 0) ok = corrected(m, o);
   if (ok && m->each) finish(m);
   if (!ok) tf_peers_even_drop(m);
   return ok;

@@ -69,7 +69,7 @@ typedef struct {
 } tf_beside_words;
 
 /* Ranks that share dims, and these dims: their settings do not depend on those of other groups. */
-enum { TF_BESIDE_DIMS = 16, TF_BESIDE_RANKS = 4, TF_BESIDE_BOXES = 8 };
+enum { TF_BESIDE_DIMS = 16, TF_BESIDE_RANKS = 4, TF_BESIDE_TERMS = 8, TF_BESIDE_BOXES = 8 };
 typedef struct {
   uint32_t dims;
   int n_rank;
@@ -83,7 +83,7 @@ typedef struct {
   struct {
     int dim;
     int64_t coef;
-  } term[TF_BESIDE_DIMS];
+  } term[TF_BESIDE_TERMS];
 } tf_beside_rank;
 
 /* What a slice depends on: dims, none of whose ranges may be empty where it is touched, and its
@@ -100,6 +100,7 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
 typedef struct {
   const struct tf_model *m;
   const tf_slice *s;
+  int i;
   const tf_path *path;
   tf_beside_map map;
   int n_groups;
@@ -113,7 +114,8 @@ typedef struct {
   struct tf_beside_set *sets;
 } tf_beside;
 
-/* Begins with slice i.  False: it is left to the walk, or memory ran out. */
+/* Begins with slice i, or a streamed output (tf_slice_at).  False: it is left to the walk, or
+ * memory ran out. */
 bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b);
 void tf_beside_end(tf_beside *b);
 /* Places the instance of the loops at cur, alone or with its neighbours. */

@@ -4,12 +4,6 @@
 
 #include "model/cost/general/beside.h"
 
-/* A range: that of a dim of the map, and so far from it; dim -1: not among them. */
-typedef struct {
-  int dim;
-  int64_t by;
-} mapped;
-
 typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
@@ -17,7 +11,7 @@ typedef struct {
   int left; /* ops that may still be looked at */
 } mapper;
 
-enum { MOST_LOOKS = 64 };
+enum { MOST_LOOKS = 512 };
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
@@ -50,6 +44,11 @@ static int add_dim(mapper *k, const tf_beside_dim *d) {
   return to->n_dims++;
 }
 
+/* Whether loops from position `from` on of node n's path split dim d. */
+static bool splits(const mapper *k, int d, int n, int from) {
+  return from < TF_MAX_PATH && k->p->over[n * k->p->wl->n_dims + d] >> from;
+}
+
 /* Adds the loops of dim d to node n, from position `from` on, as a stage in which op o splits it.
  */
 static bool add_stage(const mapper *k, int o, int d, int n, int from, tf_beside_dim *to) {
@@ -74,44 +73,81 @@ static bool add_stage(const mapper *k, int o, int d, int n, int from, tf_beside_
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-static bool map_dim(mapper *k, int o, int d, int n, tf_beside_dim *to, int64_t *by);
+/* A range as a rank is: the sum of dims' ranges times coefficients, and of a number. */
+typedef tf_beside_rank range;
 
-/* The range of rank r of op o's output that ops below node n read: if it is that of one dim, moved
- * along, of each of them. */
-static bool map_readers(mapper *k, int o, int r, int n, tf_beside_dim *to, int64_t *by) {
+static bool map_dim(mapper *k, int o, int d, int n, range *to);
+
+/* Adds `coef` times a range.  False: too many terms. */
+static bool add_range(range *to, int64_t coef, const range *one) {
+  to->c += coef * one->c;
+  if (to->n + one->n > TF_BESIDE_TERMS) return false;
+  for (int i = 0; i < one->n; i++, to->n++) {
+    to->term[to->n] = one->term[i];
+    to->term[to->n].coef *= coef;
+  }
+  return true;
+}
+
+/* Fills the range that an index of op o reads below node n. */
+static bool map_index(mapper *k, int o, const tf_index *ix, int n, range *to) {
+  *to = (range){.c = ix->c};
+  for (int i = 0; i < ix->n_terms; i++) {
+    range one;
+    if (ix->terms[i].coef &&
+        (!map_dim(k, o, ix->terms[i].dim, n, &one) || !add_range(to, ix->terms[i].coef, &one)))
+      return false;
+  }
+  return true;
+}
+
+/* Whether both ranges are the same at all settings. */
+static bool same_range(const tf_beside_map *map, const range *a, const range *b) {
+  bool same = a->c == b->c && a->n == b->n;
+  for (int i = 0; i < a->n && same; i++) {
+    const tf_beside_dim *x = &map->dim[a->term[i].dim], *y = &map->dim[b->term[i].dim];
+    same = a->term[i].coef == b->term[i].coef &&
+           (a->term[i].dim == b->term[i].dim ||
+            (!has_loops(x) && !has_loops(y) && same_tiles(x, y) && x->extent == y->extent));
+  }
+  return same;
+}
+
+/* The range of rank r of op o's output that ops below node n read: if all read the same. */
+static bool map_readers(mapper *k, int o, int r, int n, range *to) {
   bool any = false;
   TF_EACH_READ (k->p->facts, o, n, at) {
-    const tf_index *ix = &k->p->wl->ops[at.op].reads[at.ref].index[r];
-    tf_beside_dim one;
-    int64_t off;
-    if (ix->n_terms != 1 || ix->terms[0].coef != 1 ||
-        !map_dim(k, at.op, ix->terms[0].dim, n, &one, &off))
+    range one;
+    if (!map_index(k, at.op, &k->p->wl->ops[at.op].reads[at.ref].index[r], n, &one) ||
+        (any && !same_range(k->map, &one, to)))
       return false;
-    off += ix->c;
-    if (any && (off != *by || memcmp(&one, to, sizeof one) != 0)) return false;
     *to = one;
-    *by = off;
     any = true;
   }
   return any;
 }
 
-/* Fills the loops that determine the range of dim d of op o on entry to node n, and how far it is
- * moved. */
-static bool map_dim(mapper *k, int o, int d, int n, tf_beside_dim *to, int64_t *by) {
+/* Fills the range of dim d of op o on entry to node n. */
+static bool map_dim(mapper *k, int o, int d, int n, range *to) {
   const tf_range_from from = tf_range_source(k->p->facts, o, d, n);
-  const int64_t extent = k->p->wl->dims[d].extent;
-  if (--k->left < 0) return false;
-  if (from.rule == TF_BY_READERS) return map_readers(k, o, from.source, n, to, by);
-  if (from.rule == TF_BY_LEADER) return map_dim(k, from.source, d, n, to, by);
-  memset(to, 0, sizeof *to);
-  *by = 0;
-  to->extent = to->tile[0] = extent;
-  to->n_stages = 1;
-  if (from.rule == TF_BY_EXTENT) return true;
   const int lead = k->p->lead[o], up = k->p->tree->nodes[lead].parent;
-  if (up >= 0 && !map_dim(k, o, d, up, to, by)) return false;
-  return add_stage(k, o, d, n, k->p->path[lead].n, to);
+  tf_beside_dim one;
+  if (--k->left < 0) return false;
+  if (from.rule == TF_BY_READERS) return map_readers(k, o, from.source, n, to);
+  if (from.rule == TF_BY_LEADER) return map_dim(k, from.source, d, n, to);
+  memset(&one, 0, sizeof one);
+  one.extent = one.tile[0] = k->p->wl->dims[d].extent;
+  one.n_stages = 1;
+  *to = (range){.n = 1, .term = {{.coef = 1}}};
+  if (from.rule == TF_BY_LOOPS) {
+    if (up >= 0 && !map_dim(k, o, d, up, to)) return false;
+    if (!splits(k, d, n, k->p->path[lead].n) && up >= 0) return true;
+    if (to->n != 1 || to->term[0].coef != 1) return false; /* the loops split a window */
+    if (up >= 0) one = k->map->dim[to->term[0].dim];
+    if (!add_stage(k, o, d, n, k->p->path[lead].n, &one)) return false;
+  }
+  to->term[0].dim = add_dim(k, &one);
+  return to->term[0].dim >= 0;
 }
 
 /* Adds the dims that must not be empty for op o to have points at node n, as bits: its own, and
@@ -120,12 +156,10 @@ static bool map_works(mapper *k, int o, int n, uint32_t *dims) {
   const tf_op *op = &k->p->wl->ops[o];
   bool asks = false;
   for (int i = 0; i < op->n_dims; i++) {
-    tf_beside_dim one;
-    int64_t by;
-    if (!map_dim(k, o, op->dims[i], n, &one, &by)) return false;
-    const int at = add_dim(k, &one);
-    if (at < 0) return false;
-    *dims |= has_loops(&one) ? UINT32_C(1) << at : 0;
+    range one;
+    if (!map_dim(k, o, op->dims[i], n, &one)) return false;
+    for (int t = 0; t < one.n; t++)
+      if (has_loops(&k->map->dim[one.term[t].dim])) *dims |= UINT32_C(1) << one.term[t].dim;
   }
   const int lead = k->p->lead[o], up = k->p->tree->nodes[lead].parent;
   if (tf_plan_leads(k->p, o, n)) return up < 0 || map_works(k, o, up, dims);
@@ -141,36 +175,13 @@ static bool map_works(mapper *k, int o, int n, uint32_t *dims) {
 }
 
 /* Fills rank r of what a reference touches. */
-static bool map_rank(mapper *k, tf_touch t, int r, int n, tf_beside_rank *to) {
+static bool map_rank(mapper *k, tf_touch t, int r, int n, range *to) {
   const tf_op *op = &k->p->wl->ops[t.op];
-  const tf_index *ix = t.ref < 0 ? NULL : &op->reads[t.ref].index[r];
-  *to = (tf_beside_rank){.c = ix ? ix->c : 0};
-  for (int i = 0; i < (ix ? ix->n_terms : 1); i++) {
-    const int64_t coef = ix ? ix->terms[i].coef : 1;
-    tf_beside_dim one;
-    int64_t by;
-    if (!map_dim(k, t.op, ix ? ix->terms[i].dim : op->dims[r], n, &one, &by)) return false;
-    if (!coef) continue;
-    to->c += coef * by;
-    to->term[to->n].coef = coef;
-    to->term[to->n].dim = add_dim(k, &one);
-    if (to->term[to->n++].dim < 0 || to->n == TF_BESIDE_DIMS) return false;
-  }
-  return true;
+  return t.ref < 0 ? map_dim(k, t.op, op->dims[r], n, to)
+                   : map_index(k, t.op, &op->reads[t.ref].index[r], n, to);
 }
 
 /* ---- slices --------------------------------------------------------------------------------- */
-
-static bool same_rank(const tf_beside_map *map, const tf_beside_rank *a, const tf_beside_rank *b) {
-  bool same = a->c == b->c && a->n == b->n;
-  for (int i = 0; i < a->n && same; i++) {
-    const tf_beside_dim *x = &map->dim[a->term[i].dim], *y = &map->dim[b->term[i].dim];
-    same = a->term[i].coef == b->term[i].coef &&
-           (a->term[i].dim == b->term[i].dim ||
-            (!has_loops(x) && !has_loops(y) && same_tiles(x, y) && x->extent == y->extent));
-  }
-  return same;
-}
 
 static bool used(const tf_beside_map *map, int dim) {
   for (int r = 0; r < map->n_ranks; r++)
@@ -223,9 +234,9 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
     if (!map_works(&k, s->touch[i].op, s->node, &its) || (i && its != works)) return false;
     works = its;
     for (int r = 0; r < out->n_ranks; r++) {
-      tf_beside_rank one;
+      range one;
       if (!map_rank(&k, s->touch[i], r, s->node, i ? &one : &out->rank[r]) ||
-          (i && !same_rank(out, &one, &out->rank[r])))
+          (i && !same_range(out, &one, &out->rank[r])))
         return false;
     }
   }

@@ -71,14 +71,14 @@ static bool add_rank(tf_beside *b, int r) {
 /* Whether the moments of the slice stand for themselves: what an entry finds is of the slice. */
 static bool stands_alone(tf_beside *b) {
   const tf_plan *p = b->m->plan;
-  const int i = (int)(b->s - p->slices);
+  const int i = b->i;
   bool ok = true;
   for (int c = 0; c < b->s->n_class && ok; c++) {
     const tf_reuse_case *k = &b->s->classes[c];
     ok = (k->prev == i || k->prev < 0) && !k->if_idle[0] && !k->if_idle[1];
     b->drops |= k->prev < 0 && (k->stepping >= 0 || k->zero_from > 0);
   }
-  for (int j = 0; j < p->n_tile_slices && ok && tf_hands(b->m, i); j++)
+  for (int j = 0; j < p->n_tile_slices && ok && i < p->n_slices && tf_hands(b->m, i); j++)
     ok = j == i || p->slices[j].tensor != b->s->tensor || p->slices[j].level != b->s->level;
   return ok;
 }
@@ -117,8 +117,9 @@ static bool small(const tf_beside *b) {
 }
 
 bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
-  const tf_slice *s = &m->plan->slices[i];
+  const tf_slice *s = tf_slice_at(m->plan, i);
   b->m = m;
+  b->i = i;
   b->s = s;
   b->path = &m->plan->path[s->node];
   b->n_groups = 0;
@@ -174,8 +175,7 @@ void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
     was[k] = cur[b->path->loops[k]];
   for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
     bool round;
-    if (!tf_peers_beside(b->m, (int)(b->s - b->m->plan->slices), (tf_source)w, cur, &round))
-      continue;
+    if (!tf_peers_beside(b->m, b->i, (tf_source)w, cur, &round)) continue;
     place_at(b, cur, 1 + w);
     if (round) b->round |= 2u << w;
     for (int k = 0; k < b->path->n; k++)
