@@ -4,14 +4,41 @@
 
 #include "model/cost/general/beside.h"
 
+/* A range as a rank is: the sum of dims' ranges times coefficients, and of a number. */
+typedef tf_beside_rank range;
+
+/* What was found so far: of dim d of op o at node n the range; of an op (dim -1) the dims that must
+ * not be empty. */
+enum { MOST_FOUND = 96 };
+typedef struct {
+  int o, d, n;
+  uint32_t works;
+  range range;
+} found;
+
 typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_beside_map *map;
-  int left; /* ops that may still be looked at */
+  int n_found;
+  found found[MOST_FOUND];
 } mapper;
 
-enum { MOST_LOOKS = 512 };
+static const found *look_up(const mapper *k, int o, int d, int n) {
+  for (int i = 0; i < k->n_found; i++)
+    if (k->found[i].o == o && k->found[i].d == d && k->found[i].n == n) return &k->found[i];
+  return NULL;
+}
+
+/* False: no room. */
+static bool keep(mapper *k, int o, int d, int n, uint32_t works, const range *r) {
+  if (k->n_found == MOST_FOUND) return false;
+  found *to = &k->found[k->n_found++];
+  to->o = o, to->d = d, to->n = n;
+  to->works = works;
+  if (r) to->range = *r;
+  return true;
+}
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
@@ -36,7 +63,7 @@ static int add_dim(mapper *k, const tf_beside_dim *d) {
     const tf_beside_dim *o = &to->dim[i];
     if (o->extent == d->extent && o->n == d->n && o->n_spatial == d->n_spatial &&
         same_tiles(o, d) && same_loops(o->loop, d->loop, d->n) &&
-        same_loops(o->spatial, d->spatial, d->n_spatial) && has_loops(d))
+        same_loops(o->spatial, d->spatial, d->n_spatial))
       return i;
   }
   if (to->n_dims == TF_BESIDE_DIMS) return -1;
@@ -73,9 +100,6 @@ static bool add_stage(const mapper *k, int o, int d, int n, int from, tf_beside_
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* A range as a rank is: the sum of dims' ranges times coefficients, and of a number. */
-typedef tf_beside_rank range;
-
 static bool map_dim(mapper *k, int o, int d, int n, range *to);
 
 /* Adds `coef` times a range.  False: too many terms. */
@@ -102,14 +126,10 @@ static bool map_index(mapper *k, int o, const tf_index *ix, int n, range *to) {
 }
 
 /* Whether both ranges are the same at all settings. */
-static bool same_range(const tf_beside_map *map, const range *a, const range *b) {
+static bool same_range(const range *a, const range *b) {
   bool same = a->c == b->c && a->n == b->n;
-  for (int i = 0; i < a->n && same; i++) {
-    const tf_beside_dim *x = &map->dim[a->term[i].dim], *y = &map->dim[b->term[i].dim];
-    same = a->term[i].coef == b->term[i].coef &&
-           (a->term[i].dim == b->term[i].dim ||
-            (!has_loops(x) && !has_loops(y) && same_tiles(x, y) && x->extent == y->extent));
-  }
+  for (int i = 0; i < a->n && same; i++)
+    same = a->term[i].coef == b->term[i].coef && a->term[i].dim == b->term[i].dim;
   return same;
 }
 
@@ -119,7 +139,7 @@ static bool map_readers(mapper *k, int o, int r, int n, range *to) {
   TF_EACH_READ (k->p->facts, o, n, at) {
     range one;
     if (!map_index(k, at.op, &k->p->wl->ops[at.op].reads[at.ref].index[r], n, &one) ||
-        (any && !same_range(k->map, &one, to)))
+        (any && !same_range(&one, to)))
       return false;
     *to = one;
     any = true;
@@ -127,12 +147,11 @@ static bool map_readers(mapper *k, int o, int r, int n, range *to) {
   return any;
 }
 
-/* Fills the range of dim d of op o on entry to node n. */
-static bool map_dim(mapper *k, int o, int d, int n, range *to) {
+/* Finds the range of dim d of op o on entry to node n. */
+static bool find_dim(mapper *k, int o, int d, int n, range *to) {
   const tf_range_from from = tf_range_source(k->p->facts, o, d, n);
   const int lead = k->p->lead[o], up = k->p->tree->nodes[lead].parent;
   tf_beside_dim one;
-  if (--k->left < 0) return false;
   if (from.rule == TF_BY_READERS) return map_readers(k, o, from.source, n, to);
   if (from.rule == TF_BY_LEADER) return map_dim(k, from.source, d, n, to);
   memset(&one, 0, sizeof one);
@@ -150,28 +169,55 @@ static bool map_dim(mapper *k, int o, int d, int n, range *to) {
   return to->term[0].dim >= 0;
 }
 
-/* Adds the dims that must not be empty for op o to have points at node n, as bits: its own, and
+static bool map_dim(mapper *k, int o, int d, int n, range *to) {
+  const found *was = look_up(k, o, d, n);
+  if (was) *to = was->range;
+  return was || (find_dim(k, o, d, n, to) && keep(k, o, d, n, 0, to));
+}
+
+/* The dims of which none is empty where some of several ops have points: those of one, if the
+ * others need these and more. */
+static bool join_works(bool any, uint32_t one, uint32_t *all) {
+  const uint32_t both = one & *all;
+  if (any && both != one && both != *all) return false;
+  *all = any ? both : one;
+  return true;
+}
+
+static bool map_works(mapper *k, int o, int n, uint32_t *dims);
+
+/* Finds the dims that must not be empty for op o to have points at node n, as bits: its own, and
  * where it makes what others read, theirs. */
-static bool map_works(mapper *k, int o, int n, uint32_t *dims) {
+static bool find_works(mapper *k, int o, int n, uint32_t *dims) {
   const tf_op *op = &k->p->wl->ops[o];
+  const int up = k->p->tree->nodes[k->p->lead[o]].parent;
+  uint32_t all = 0;
   bool asks = false;
+  *dims = 0;
   for (int i = 0; i < op->n_dims; i++) {
     range one;
     if (!map_dim(k, o, op->dims[i], n, &one)) return false;
     for (int t = 0; t < one.n; t++)
       if (has_loops(&k->map->dim[one.term[t].dim])) *dims |= UINT32_C(1) << one.term[t].dim;
   }
-  const int lead = k->p->lead[o], up = k->p->tree->nodes[lead].parent;
-  if (tf_plan_leads(k->p, o, n)) return up < 0 || map_works(k, o, up, dims);
-  uint32_t all = 0;
+  if (tf_plan_leads(k->p, o, n)) {
+    if (up >= 0 && !map_works(k, o, up, &all)) return false;
+    *dims |= all;
+    return true;
+  }
   TF_EACH_READ (k->p->facts, o, n, at) {
-    uint32_t its = 0;
-    if (--k->left < 0 || !map_works(k, at.op, n, &its) || (asks && its != all)) return false;
-    all = its;
+    uint32_t its;
+    if (!map_works(k, at.op, n, &its) || !join_works(asks, its, &all)) return false;
     asks = true;
   }
   *dims |= all;
   return asks;
+}
+
+static bool map_works(mapper *k, int o, int n, uint32_t *dims) {
+  const found *was = look_up(k, o, -1, n);
+  if (was) *dims = was->works;
+  return was || (find_works(k, o, n, dims) && keep(k, o, -1, n, *dims, NULL));
 }
 
 /* Fills rank r of what a reference touches. */
@@ -205,6 +251,12 @@ static bool begins(const tf_beside_dim *a, const tf_beside_dim *b) {
          same_loops(a->loop, b->loop, a->n) && same_loops(a->spatial, b->spatial, a->n_spatial);
 }
 
+static void drop(tf_beside_dim *d) {
+  d->n = d->n_spatial = 0;
+  d->n_stages = 1;
+  d->tile[0] = d->extent;
+}
+
 /* Drops dims that are not empty if others are not; false: some loop splits two of those left. */
 static bool drop_parts(tf_beside_map *map) {
   for (int a = 0; a < map->n_dims; a++)
@@ -215,30 +267,38 @@ static bool drop_parts(tf_beside_map *map) {
         if (!begins(&map->dim[b], x) || used(map, b)) return false;
         continue; /* b is dropped when its turn comes, or has been */
       }
-      x->n = x->n_spatial = 0;
-      x->n_stages = 1;
-      x->tile[0] = x->extent;
+      drop(x);
     }
   return true;
 }
 
+/* Leaves dims without loops that matter only where more have points than touch the slice. */
+static void drop_others(tf_beside_map *map, uint32_t works) {
+  for (int i = 0; i < map->n_dims; i++)
+    if (!(works >> i & 1)) drop(&map->dim[i]);
+}
+
 bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map *out) {
-  const tf_plan *p = m->plan;
-  mapper k = {m, p, out, MOST_LOOKS};
+  mapper k;
   uint32_t works = 0;
+  k.m = m;
+  k.p = m->plan;
+  k.map = out;
+  k.n_found = 0;
   out->n_dims = 0;
-  out->n_ranks = p->wl->tensors[s->tensor].rank;
+  out->n_ranks = k.p->wl->tensors[s->tensor].rank;
   if (out->n_ranks > TF_BESIDE_DIMS) return false;
   for (int i = 0; i < s->n_touch; i++) {
-    uint32_t its = 0;
-    if (!map_works(&k, s->touch[i].op, s->node, &its) || (i && its != works)) return false;
-    works = its;
+    uint32_t its;
+    if (!map_works(&k, s->touch[i].op, s->node, &its) || !join_works(i > 0, its, &works))
+      return false;
     for (int r = 0; r < out->n_ranks; r++) {
       range one;
-      if (!map_rank(&k, s->touch[i], r, s->node, i ? &one : &out->rank[r]) ||
-          (i && !same_range(out, &one, &out->rank[r])))
+      if (!map_rank(&k, s->touch[i], r, s->node, &one) || (i && !same_range(&one, &out->rank[r])))
         return false;
+      out->rank[r] = one;
     }
   }
+  drop_others(out, works);
   return drop_parts(out);
 }

@@ -40,11 +40,13 @@ typedef struct {
 
 static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
 
-/* The dims that rank r depends on. */
+/* The dims with loops that rank r depends on. */
 static uint32_t dims_of(const tf_beside *b, int r) {
   uint32_t dims = 0;
-  for (int i = 0; i < b->map.rank[r].n; i++)
-    dims |= UINT32_C(1) << b->map.rank[r].term[i].dim;
+  for (int i = 0; i < b->map.rank[r].n; i++) {
+    const int k = b->map.rank[r].term[i].dim;
+    if (b->map.dim[k].n || b->map.dim[k].n_spatial) dims |= UINT32_C(1) << k;
+  }
   return dims;
 }
 
@@ -299,6 +301,7 @@ static void sum_moments(job *j) {
       all += b->kinds[k].at[i].n;
     if (!all) return;
     if (!b->map.dim[k].ranked) n *= all;
+    j->chosen[k] = &b->kinds[k].at[0];
   }
   if (j->x.rests && b->drops) j->ok = false;
   list_boxes(j);
