@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/cost/general/beside.h"
+#include "model/flow/plan_class.h"
 
 enum { MOST_SETS = 256 };
 
@@ -70,18 +71,26 @@ static bool add_rank(tf_beside *b, int r) {
   return true;
 }
 
+/* Whether another slice may leave its content where slice i's is. */
+static bool has_sibling(const struct tf_model *m, int i) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  bool has = false;
+  for (int j = 0; j < p->n_tile_slices; j++)
+    has |= j != i && p->slices[j].tensor == s->tensor && p->slices[j].level == s->level &&
+           tf_plan_same_split(p, p->slices[j].node, s->node);
+  return has;
+}
+
 /* Whether the moments of the slice stand for themselves: what an entry finds is of the slice. */
 static bool stands_alone(tf_beside *b) {
-  const tf_plan *p = b->m->plan;
-  const int i = b->i;
   bool ok = true;
   for (int c = 0; c < b->s->n_class && ok; c++) {
     const tf_reuse_case *k = &b->s->classes[c];
-    ok = (k->prev == i || k->prev < 0) && !k->if_idle[0] && !k->if_idle[1];
+    ok = (k->prev == b->i || k->prev < 0) && !k->if_idle[0] && !k->if_idle[1];
     b->drops |= k->prev < 0 && (k->stepping >= 0 || k->zero_from > 0);
   }
-  for (int j = 0; j < p->n_tile_slices && ok && i < p->n_slices && tf_hands(b->m, i); j++)
-    ok = j == i || p->slices[j].tensor != b->s->tensor || p->slices[j].level != b->s->level;
+  b->drops |= b->i < b->m->plan->n_tile_slices && has_sibling(b->m, b->i);
   return ok;
 }
 
