@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-enum { MOST_EACH = 1 << 20, KEY = TF_BESIDE_DIMS * TF_ABOUT * (TF_BESIDE_STAGES + 1) + 1 };
+enum { MOST_EACH = 1 << 20, KEY = 2 * TF_BESIDE_DIMS * TF_ABOUT * (TF_BESIDE_STAGES + 1) + 1 };
 
 /* A kind of instance: how it and its neighbours lie, and what enters it, by rows of its Tile, the
  * last of which is the first step; of a leaf there is one row. */
@@ -27,31 +27,40 @@ typedef struct {
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
-/* Whether no moment of an instance or its neighbours comes near the end of the extent. */
-static bool far_in(const tf_beside *b, int k) {
-  const tf_beside_dim *d = &b->map.dim[k];
+/* Whether no moment of these instances comes near the end of the extent. */
+static bool far_in(const tf_beside_dim *d, const tf_beside_place *at, unsigned there) {
   int64_t place = 0, most = 0;
   for (int g = 0; g < d->n; g++)
     place += (d->loop[g].trip - 1) * d->loop[g].step;
   for (int who = 0; who < TF_ABOUT; who++)
-    if (b->there >> who & 1 && b->at[k].all[who] > most) most = b->at[k].all[who];
+    if (there >> who & 1 && at->all[who] > most) most = at->all[who];
   return !d->alone && d->n_stages == 1 && place + most + d->tile[0] <= d->extent;
 }
 
+/* Writes where the instances lie along a dim; returns the end. */
+static int64_t *write_places(const tf_beside_dim *d, const tf_beside_place *at, unsigned there,
+                             int64_t *to) {
+  *to++ = far_in(d, at, there) ? -1 : at->all[TF_SELF];
+  for (int who = 1; who < TF_ABOUT; who++)
+    *to++ = there >> who & 1 ? at->all[who] - at->all[TF_SELF] : 0;
+  for (int s = 0; s < d->n_stages - 1; s++)
+    for (int who = 0; who < TF_ABOUT; who++)
+      *to++ = there >> who & 1 ? at->upto[s][who] : 0;
+  return to;
+}
+
 /* Returns its length. */
-static int write_key(const tf_beside *b, int64_t key[KEY]) {
-  int n = 0;
-  key[n++] = (int64_t)b->there << 8 | b->round;
-  for (int k = 0; k < b->map.n_dims; k++) {
-    const tf_beside_place *at = &b->at[k];
-    key[n++] = far_in(b, k) ? -1 : at->all[TF_SELF];
-    for (int who = 1; who < TF_ABOUT; who++)
-      key[n++] = b->there >> who & 1 ? at->all[who] - at->all[TF_SELF] : 0;
-    for (int s = 0; s < b->map.dim[k].n_stages - 1; s++)
-      for (int who = 0; who < TF_ABOUT; who++)
-        key[n++] = b->there >> who & 1 ? at->upto[s][who] : 0;
+static int64_t write_key(const tf_beside *b, int64_t key[KEY]) {
+  int64_t *to = key;
+  *to++ = (int64_t)b->there << 8 | (int64_t)b->torn << 16 | b->round;
+  for (int k = 0; k < b->map.n_dims; k++)
+    to = write_places(&b->map.dim[k], &b->at[k], b->there, to);
+  for (int k = 0; k < b->old.n_dims && b->from >= 0; k++) {
+    to = write_places(&b->old.dim[k], &b->old_at[k], b->there, to);
+    *to++ = b->holder[k] >= 0 ? b->old_at[k].all[TF_SELF] - b->at[b->holder[k]].all[TF_SELF]
+                              : b->old_at[k].all[TF_SELF];
   }
-  return n;
+  return to - key;
 }
 
 /* The class of the entries at which the loop at a position steps; -1: the first entry. */
@@ -74,12 +83,18 @@ static int carry_of(const job *j, int row) {
   return pos;
 }
 
-static bool finds(const job *j, int carry) {
-  const tf_reuse_case *c = &j->of.s->classes[class_of(j->of.s, carry)];
-  bool there = carry >= 0 && c->prev >= 0;
+/* What the entries at which the loop at `carry` steps find. */
+static tf_beside_found finds(job *j, int carry) {
+  tf_beside *b = &j->of;
+  const tf_reuse_case *c = &b->s->classes[class_of(b->s, carry)];
+  bool there = c->prev >= 0;
   for (int k = 0; k < c->n_spread; k++)
     there &= j->m->ev.trip[c->spread[k]] <= 1;
-  return there;
+  if (!there || (c->prev != j->i && b->from < 0)) return TF_FIND_NOTHING;
+  if (c->prev == j->i) return carry >= 0 ? TF_FIND_OWN : TF_FIND_NOTHING;
+  for (int k = 0; k < b->map.n_dims; k++)
+    b->left[k].since = c->stepping >= 0 ? carry : TF_MAX_PATH;
+  return TF_FIND_OTHER;
 }
 
 /* Loops within a production that repeat a box. */
@@ -92,7 +107,7 @@ static bool sum_kind(job *j, kind *k) {
   bool ok = true;
   for (int r = 0; r < j->n_rows && ok; r++) {
     const int carry = s->leaf ? TF_MAX_PATH : carry_of(j, r);
-    const bool there = !s->leaf && finds(j, carry);
+    const tf_beside_found there = s->leaf ? TF_FIND_NOTHING : finds(j, carry);
     if (carry >= 0 && !s->leaf && !(j->of.turning >> carry & 1)) continue;
     ok = tf_beside_sum(&j->of, carry, there, 0, &k->row[r]) &&
          (!s->makes || tf_beside_sum(&j->of, carry, there, again_of(j), &k->first[r]));
@@ -356,7 +371,7 @@ static bool corrected(struct tf_model *m, int o) {
     tf_beside_put(&j.of, j.cur, true);
     for (int once = 0; once < 2 && ok; once++) {
       tf_beside_words v = {0};
-      ok = tf_beside_sum(&j.of, TF_MAX_PATH, false, zero[once], &v);
+      ok = tf_beside_sum(&j.of, TF_MAX_PATH, TF_FIND_NOTHING, zero[once], &v);
       row[once] += (double)v.load;
       sum[once] += v.load;
     }

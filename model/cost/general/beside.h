@@ -58,9 +58,23 @@ typedef struct {
   tf_beside_kind at[TF_BESIDE_KINDS];
 } tf_beside_kinds;
 
-/* Fills the kinds of a dim at such moments.  False: there are too many. */
+/* A dim of the slice in another m-tile that has left what instances hold, where the first `shared`
+ * loops in time are those of the dim beside it: as now, or since the loop at a position stood
+ * lower. apart: both move unlike. */
+typedef struct {
+  const tf_beside_dim *d;
+  const tf_beside_place *at;
+  int shared, since;
+  bool apart;
+} tf_beside_left;
+
+/* Fills the kinds of a dim at such moments; left: NULL: what is held is of the dim itself.  False:
+ * there are too many, or an instance has sat out what has left its content. */
 bool tf_beside_kinds_of(const tf_beside_dim *d, const tf_beside_moments *x,
-                        const tf_beside_place *at, tf_beside_kinds *out);
+                        const tf_beside_place *at, const tf_beside_left *left,
+                        tf_beside_kinds *out);
+/* What an instance holds along a dim that no loop shares. */
+tf_ival tf_beside_last(const tf_beside_left *left, int who);
 
 /* Words that enter an instance: all that are new, those of them that neighbours hand on, and those
  * from further out. */
@@ -75,6 +89,19 @@ typedef struct {
   int n_rank;
   unsigned char rank[TF_BESIDE_RANKS];
 } tf_beside_group;
+
+/* Settings of a group's dims at which the instance's ranges are as long, and the others' lie as far
+ * from them: [rank][0] is what the instance needs, then what it need not take from further out. */
+typedef struct {
+  int64_t n;
+  tf_ival box[TF_BESIDE_RANKS][TF_BESIDE_BOXES];
+} tf_beside_set;
+
+enum { TF_BESIDE_SETS = 256 };
+typedef struct {
+  int n;
+  tf_beside_set at[TF_BESIDE_SETS];
+} tf_beside_sets;
 
 /* A rank of the slice: the sum of c and the terms' ranges times their coefficients. */
 typedef struct {
@@ -107,11 +134,21 @@ typedef struct {
   tf_beside_group group[TF_BESIDE_DIMS];
   uint64_t turning; /* positions of loops in time that take more than one step */
   uint64_t moving;  /* positions of loops that move the box */
-  bool drops;       /* some entries find nothing, though others did before */
+  bool drops;       /* some entries find nothing, or another slice's content */
   tf_beside_place at[TF_BESIDE_DIMS];
   unsigned there, round; /* bits of instances; round: at the other end of a torus */
+  int from;              /* a slice in another m-tile that leaves content here; -1: none.  Then: */
+  tf_beside_map old;
+  const tf_path *old_path;
+  int n_common, n_pairs; /* positions common to both paths; loops over instances: this, the other */
+  int pair[TF_MAX_PATH][2];
+  int holder[TF_BESIDE_DIMS]; /* of old's dims: the one beside it; -1: none */
+  tf_beside_place old_at[TF_BESIDE_DIMS];
+  tf_beside_left left[TF_BESIDE_DIMS];
+  bool torn;       /* an instance has worked in one of both alone */
+  uint32_t ranked; /* dims of the groups */
   tf_beside_kinds *kinds;
-  struct tf_beside_set *sets;
+  tf_beside_sets *sets;
 } tf_beside;
 
 /* Begins with slice i, or a streamed output (tf_slice_at).  False: it is left to the walk, or
@@ -120,8 +157,15 @@ bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b);
 void tf_beside_end(tf_beside *b);
 /* Places the instance of the loops at cur, alone or with its neighbours. */
 void tf_beside_put(tf_beside *b, int64_t *cur, bool alone);
-/* Adds the words of the instance at such moments.  False: left to the walk. */
-bool tf_beside_sum(tf_beside *b, int carry, bool finds, uint64_t zero, tf_beside_words *sum);
+/* Groups the ranks for what entries find; other: the other slice's dims count, too.  False: too
+ * many in a group. */
+bool tf_beside_regroup(tf_beside *b, bool other);
+/* What entries find: nothing, what the slice has left, or what the one in another m-tile has. */
+typedef enum { TF_FIND_NOTHING, TF_FIND_OWN, TF_FIND_OTHER } tf_beside_found;
+/* Adds the words of the instance at such moments; since: of the other slice's.  False: left to the
+ * walk. */
+bool tf_beside_sum(tf_beside *b, int carry, tf_beside_found found, uint64_t zero,
+                   tf_beside_words *sum);
 
 /* Counts the slices to memories whose instances hand words on, and what each instance moves of the
  * others, after closed sums have counted these.  False: left to the walk. */

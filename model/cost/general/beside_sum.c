@@ -1,23 +1,7 @@
 /* Words that enter one instance, new ones and those that neighbours have: see beside.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/cost/general/beside.h"
-#include "model/flow/plan_class.h"
-
-enum { MOST_SETS = 256 };
-
-/* Settings of a group's dims at which the instance's ranges are as long, and the others' lie as far
- * from them: [rank][0] is what the instance needs, then what it need not take from further out. */
-typedef struct {
-  int64_t n;
-  tf_ival box[TF_BESIDE_RANKS][TF_BESIDE_BOXES];
-} set;
-
-struct tf_beside_set {
-  int n;
-  set at[MOST_SETS];
-};
 
 /* A box that has words: an instance's, as held before the moment, or as needed at it. */
 typedef struct {
@@ -31,168 +15,12 @@ typedef struct {
   int n; /* of `had`, and one */
   place had[TF_BESIDE_BOXES];
   const tf_beside_kind *chosen[TF_BESIDE_DIMS];
-  const set *part[TF_BESIDE_DIMS];
+  const tf_beside_set *part[TF_BESIDE_DIMS];
   int64_t others; /* settings of the loops that move nothing */
   tf_beside_words *sum;
+  bool other; /* what is held is of the other m-tile's slice */
   bool ok;
 } job;
-
-/* ---- a slice -------------------------------------------------------------------------------- */
-
-static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
-
-/* The dims with loops that rank r depends on. */
-static uint32_t dims_of(const tf_beside *b, int r) {
-  uint32_t dims = 0;
-  for (int i = 0; i < b->map.rank[r].n; i++) {
-    const int k = b->map.rank[r].term[i].dim;
-    if (b->map.dim[k].n || b->map.dim[k].n_spatial) dims |= UINT32_C(1) << k;
-  }
-  return dims;
-}
-
-/* Adds a rank to the groups that share dims with it, which become one.  False: too many ranks. */
-static bool add_rank(tf_beside *b, int r) {
-  tf_beside_group all = {dims_of(b, r), 1, {(unsigned char)r}};
-  int n = 0;
-  for (int g = 0; g < b->n_groups; g++) {
-    const tf_beside_group *of = &b->group[g];
-    if (!(of->dims & all.dims)) {
-      b->group[n++] = *of;
-      continue;
-    }
-    if (all.n_rank + of->n_rank > TF_BESIDE_RANKS) return false;
-    all.dims |= of->dims;
-    memcpy(&all.rank[all.n_rank], of->rank, (size_t)of->n_rank);
-    all.n_rank += of->n_rank;
-  }
-  b->group[n++] = all;
-  b->n_groups = n;
-  return true;
-}
-
-/* Whether another slice may leave its content where slice i's is. */
-static bool has_sibling(const struct tf_model *m, int i) {
-  const tf_plan *p = m->plan;
-  const tf_slice *s = &p->slices[i];
-  bool has = false;
-  for (int j = 0; j < p->n_tile_slices; j++)
-    has |= j != i && p->slices[j].tensor == s->tensor && p->slices[j].level == s->level &&
-           tf_plan_same_split(p, p->slices[j].node, s->node);
-  return has;
-}
-
-/* Whether the moments of the slice stand for themselves: what an entry finds is of the slice. */
-static bool stands_alone(tf_beside *b) {
-  bool ok = true;
-  for (int c = 0; c < b->s->n_class && ok; c++) {
-    const tf_reuse_case *k = &b->s->classes[c];
-    ok = (k->prev == b->i || k->prev < 0) && !k->if_idle[0] && !k->if_idle[1];
-    b->drops |= k->prev < 0 && (k->stepping >= 0 || k->zero_from > 0);
-  }
-  b->drops |= b->i < b->m->plan->n_tile_slices && has_sibling(b->m, b->i);
-  return ok;
-}
-
-/* Marks the dims that move ranks. */
-static bool begin_dims(tf_beside *b) {
-  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
-  bool ok = true;
-  for (int r = 0; r < z->rank && ok; r++) {
-    const uint32_t dims = dims_of(b, r);
-    for (int k = 0; k < b->map.n_dims; k++) {
-      b->map.dim[k].ranked |= dims >> k & 1;
-      b->map.dim[k].alone |= (dims >> k & 1) && z->pad[r] > 0;
-    }
-    ok = add_rank(b, r);
-  }
-  for (int k = 0; k < b->map.n_dims; k++) {
-    const tf_beside_dim *d = &b->map.dim[k];
-    for (int g = 0; g < d->n && d->ranked; g++)
-      b->moving |= UINT64_C(1) << d->loop[g].pos;
-    for (int g = 0; g < d->n_spatial && d->ranked; g++)
-      b->moving |= UINT64_C(1) << d->spatial[g].pos;
-  }
-  return ok;
-}
-
-/* Whether no sum exceeds 2^60. */
-static bool small(const tf_beside *b) {
-  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
-  double most = 1;
-  for (int k = 0; k < b->path->n; k++)
-    most *= (double)trip_at(b, k);
-  for (int r = 0; r < z->rank && !b->s->leaf; r++)
-    most *= (double)z->extent[r];
-  return most < 0x1p60;
-}
-
-bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
-  const tf_slice *s = tf_slice_at(m->plan, i);
-  b->m = m;
-  b->i = i;
-  b->s = s;
-  b->path = &m->plan->path[s->node];
-  b->n_groups = 0;
-  b->turning = b->moving = 0;
-  b->drops = false;
-  b->kinds = NULL;
-  b->sets = NULL;
-  for (int k = 0; k < b->path->n; k++)
-    if (b->path->temporal >> k & 1 && trip_at(b, k) > 1) b->turning |= UINT64_C(1) << k;
-  if (!stands_alone(b) || !tf_beside_map_of(m, s, &b->map) || !begin_dims(b) || !small(b))
-    return false;
-  b->kinds = malloc((size_t)(b->map.n_dims + 1) * sizeof *b->kinds);
-  b->sets = malloc((size_t)(b->n_groups + 1) * sizeof *b->sets);
-  m->starved |= !b->kinds || !b->sets;
-  return b->kinds && b->sets;
-}
-
-void tf_beside_end(tf_beside *b) {
-  free(b->kinds);
-  free(b->sets);
-}
-
-/* The place that spatial loops give an instance along dim k.  False: beyond what they split. */
-static bool place_along(tf_beside *b, const int64_t *cur, int k, int who) {
-  const tf_beside_dim *d = &b->map.dim[k];
-  tf_beside_place *at = &b->at[k];
-  int64_t sum = 0;
-  for (int s = 0, g = 0; s < d->n_stages; s++) {
-    for (; g < d->n_spatial && d->spatial[g].stage == s; g++)
-      sum += cur[b->path->loops[d->spatial[g].pos]] * d->spatial[g].step;
-    at->upto[s][who] = sum;
-  }
-  at->all[who] = sum;
-  bool works = sum < d->extent;
-  for (int s = 0; s < d->n_stages - 1; s++)
-    works &= sum - at->upto[s][who] < d->tile[s];
-  return works;
-}
-
-static void place_at(tf_beside *b, const int64_t *cur, int who) {
-  bool works = true;
-  for (int k = 0; k < b->map.n_dims; k++)
-    works &= place_along(b, cur, k, who);
-  if (works) b->there |= 1u << who;
-}
-
-void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
-  int64_t was[TF_MAX_PATH];
-  b->there = b->round = 0;
-  memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
-  place_at(b, cur, TF_SELF);
-  for (int k = 0; k < b->path->n; k++)
-    was[k] = cur[b->path->loops[k]];
-  for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
-    bool round;
-    if (!tf_peers_beside(b->m, b->i, (tf_source)w, cur, &round)) continue;
-    place_at(b, cur, 1 + w);
-    if (round) b->round |= 2u << w;
-    for (int k = 0; k < b->path->n; k++)
-      cur[b->path->loops[k]] = was[k];
-  }
-}
 
 /* ---- sets of a group ------------------------------------------------------------------------ */
 
@@ -200,18 +28,28 @@ static tf_ival of_dim(const job *j, int k, place p) {
   return p.held ? j->chosen[k]->held[p.who] : j->chosen[k]->now[p.who];
 }
 
+/* What an instance holds along a dim of the slice in the other m-tile. */
+static tf_ival of_old(const job *j, int k, int who) {
+  const tf_beside *b = j->b;
+  const tf_beside_left alone = {.d = &b->old.dim[k], .at = &b->old_at[k]};
+  return b->holder[k] >= 0 ? j->chosen[b->holder[k]]->held[who] : tf_beside_last(&alone, who);
+}
+
 static tf_ival of_rank(const job *j, int r, place p) {
   const tf_beside *b = j->b;
-  const tf_beside_rank *of = &b->map.rank[r];
+  const bool other = p.held && j->other;
+  const tf_beside_rank *of = other ? &b->old.rank[r] : &b->map.rank[r];
   tf_ival v = {of->c, 1};
-  for (int i = 0; i < of->n; i++)
-    v = tf_index_plus(v, of->term[i].coef, of_dim(j, of->term[i].dim, p));
+  for (int i = 0; i < of->n; i++) {
+    const int k = of->term[i].dim;
+    v = tf_index_plus(v, of->term[i].coef, other ? of_old(j, k, p.who) : of_dim(j, k, p));
+  }
   return tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v);
 }
 
 /* Adds the settings of the chosen kinds to those like them. */
-static void add_set(job *j, const tf_beside_group *g, struct tf_beside_set *to, int64_t n) {
-  set one;
+static void add_set(job *j, const tf_beside_group *g, tf_beside_sets *to, int64_t n) {
+  tf_beside_set one;
   for (int i = 0; i < g->n_rank; i++) {
     const tf_ival need = of_rank(j, g->rank[i], j->had[0]);
     if (need.len <= 0) return;
@@ -229,14 +67,13 @@ static void add_set(job *j, const tf_beside_group *g, struct tf_beside_set *to, 
     to->at[k].n += n;
     return;
   }
-  j->ok &= to->n < MOST_SETS;
+  j->ok &= to->n < TF_BESIDE_SETS;
   if (!j->ok) return;
   one.n = n;
   to->at[to->n++] = one;
 }
 
-static void choose(job *j, const tf_beside_group *g, struct tf_beside_set *to, uint32_t dims,
-                   int64_t n) {
+static void choose(job *j, const tf_beside_group *g, tf_beside_sets *to, uint32_t dims, int64_t n) {
   if (!dims) {
     add_set(j, g, to, n);
     return;
@@ -304,12 +141,13 @@ static void sum_moments(job *j) {
   tf_beside *b = j->b;
   int64_t n = j->others;
   for (int k = 0; k < b->map.n_dims && j->ok; k++) {
-    j->ok = tf_beside_kinds_of(&b->map.dim[k], &j->x, &b->at[k], &b->kinds[k]);
+    const tf_beside_left *left = j->other && b->left[k].d ? &b->left[k] : NULL;
+    j->ok = tf_beside_kinds_of(&b->map.dim[k], &j->x, &b->at[k], left, &b->kinds[k]);
     int64_t all = 0;
     for (int i = 0; i < b->kinds[k].n && j->ok; i++)
       all += b->kinds[k].at[i].n;
     if (!all) return;
-    if (!b->map.dim[k].ranked) n *= all;
+    if (!(b->ranked >> k & 1)) n *= all;
     j->chosen[k] = &b->kinds[k].at[0];
   }
   if (j->x.rests && b->drops) j->ok = false;
@@ -352,22 +190,26 @@ static void each_way(job *j, int who) {
     }
 }
 
-bool tf_beside_sum(tf_beside *b, int carry, bool finds, uint64_t zero, tf_beside_words *sum) {
-  job j = {.b = b,
-           .x = {.carry = carry, .finds = finds, .zero = zero, .there = b->there},
-           .others = 1,
-           .sum = sum,
-           .ok = true};
+bool tf_beside_sum(tf_beside *b, int carry, tf_beside_found found, uint64_t zero,
+                   tf_beside_words *sum) {
+  job j = {
+      .b = b,
+      .x = {.carry = carry, .finds = found != TF_FIND_NOTHING, .zero = zero, .there = b->there},
+      .others = 1,
+      .sum = sum,
+      .other = found == TF_FIND_OTHER,
+      .ok = true};
   uint64_t rest = b->turning;
   if (!(b->there & 1)) return true;
   if (carry >= 0 && carry < TF_MAX_PATH && zero >> carry & 1) return true;
+  if (b->torn || !tf_beside_regroup(b, j.other)) return false;
   for (int k = 0; k < b->map.n_dims; k++)
     for (int g = 0; g < b->map.dim[k].n; g++)
       rest &= ~(UINT64_C(1) << b->map.dim[k].loop[g].pos);
   for (; rest; rest &= rest - 1) {
     const int pos = __builtin_ctzll(rest);
     if (pos > carry || zero >> pos & 1) continue;
-    j.others *= trip_at(b, pos) - (pos == carry);
+    j.others *= b->m->ev.trip[b->path->loops[pos]] - (pos == carry);
   }
   j.x.since[TF_SELF] = carry;
   each_way(&j, 1);
