@@ -299,6 +299,7 @@ static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   *misfit = sized && !m->ev.irregular && does_not_fit(m, out);
   if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
+  m->ev.irregular |= !m->ev.irregular && m->views->peers && !tf_beside_count(m);
   if (!m->ev.irregular && !sized) sizes(m);
   m->ev.irregular |= !m->ev.irregular && m->lines && !m->open && !sum_lines(m);
   if (!m->ev.irregular) return true;
@@ -383,8 +384,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   const bool noted = lines && (ok ? !m->note && !sum_lines(m) : !even || m->note);
   ok = m->quick = ok && !noted;
-  /* otherwise what neighbours hand on, and such lines, are walked */
-  m->ev.irregular |= m->views->peers || noted;
+  /* otherwise such lines are walked, and most of what neighbours hand on */
+  m->ev.irregular |= noted || (m->views->peers && !tf_beside_may(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

@@ -384,10 +384,8 @@ static bool corrected(struct tf_model *m, int o) {
   return ok;
 }
 
-static bool applies(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  const bool ok = !p->cuts && !p->skips && !p->n_retains && !m->lines && tf_eval_steps(&m->ev);
-  return ok && !m->ev.irregular;
+bool tf_beside_may(const struct tf_model *m) {
+  return !m->plan->cuts && !m->plan->skips && !m->plan->n_retains && !m->lines;
 }
 
 /* Adds the entered words to the ports, of each instance; then the busiest are known. */
@@ -402,7 +400,7 @@ static void finish(struct tf_model *m) {
 }
 
 bool tf_beside_count(struct tf_model *m) {
-  bool ok = applies(m) && make_rows(m);
+  bool ok = tf_beside_may(m) && tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
   for (int i = 0; i < m->plan->n_slices && ok; i++)
     if (tf_hands(m, i))
       ok = handed(m, i);

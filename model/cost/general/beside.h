@@ -167,7 +167,9 @@ typedef enum { TF_FIND_NOTHING, TF_FIND_OWN, TF_FIND_OTHER } tf_beside_found;
 bool tf_beside_sum(tf_beside *b, int carry, tf_beside_found found, uint64_t zero,
                    tf_beside_words *sum);
 
+/* Whether a tree may be counted so. */
+bool tf_beside_may(const struct tf_model *m);
 /* Counts the slices to memories whose instances hand words on, and what each instance moves of the
- * others, after closed sums have counted these.  False: left to the walk. */
+ * others, after sums have counted these.  False: left to the walk. */
 bool tf_beside_count(struct tf_model *m);
 #endif
