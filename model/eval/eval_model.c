@@ -245,7 +245,9 @@ static bool estimate(tf_model *m) {
 /* Counts a tree in which some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return tf_uneven_count(m) && (!m->views->peers || tf_beside_count(m));
+  if (!tf_uneven_count(m)) return false;
+  m->ev.irregular |= m->views->peers && !tf_beside_count(m); /* nor would other sums help */
+  return !m->ev.irregular;
 }
 
 /* Lines of what closed sums have counted.  False: a walk must note them. */

@@ -114,11 +114,12 @@ typedef struct {
 } tf_beside_rank;
 
 /* What a slice depends on: dims, none of whose ranges may be empty where it is touched, and its
- * ranks.  Filled by beside_map.c. */
+ * ranks, as each of its forms touches them: the box is the hull of all.  Filled by beside_map.c. */
+enum { TF_BESIDE_FORMS = 3 };
 typedef struct {
-  int n_dims, n_ranks;
+  int n_dims, n_ranks, n_forms;
   tf_beside_dim dim[TF_BESIDE_DIMS];
-  tf_beside_rank rank[TF_BESIDE_DIMS];
+  tf_beside_rank rank[TF_BESIDE_FORMS][TF_BESIDE_DIMS];
 } tf_beside_map;
 /* False: left to the walk. */
 bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map *out);

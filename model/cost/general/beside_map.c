@@ -230,10 +230,12 @@ static bool map_rank(mapper *k, tf_touch t, int r, int n, range *to) {
 /* ---- slices --------------------------------------------------------------------------------- */
 
 static bool used(const tf_beside_map *map, int dim) {
-  for (int r = 0; r < map->n_ranks; r++)
-    for (int i = 0; i < map->rank[r].n; i++)
-      if (map->rank[r].term[i].dim == dim) return true;
-  return false;
+  bool any = false;
+  for (int f = 0; f < map->n_forms; f++)
+    for (int r = 0; r < map->n_ranks; r++)
+      for (int i = 0; i < map->rank[f][r].n; i++)
+        any |= map->rank[f][r].term[i].dim == dim;
+  return any;
 }
 
 static uint64_t positions(const tf_beside_dim *d) {
@@ -278,27 +280,43 @@ static void drop_others(tf_beside_map *map, uint32_t works) {
     if (!(works >> i & 1)) drop(&map->dim[i]);
 }
 
+/* Adds how a reference touches the ranks, unless another does so, too. */
+static bool add_form(mapper *k, tf_touch t, int n) {
+  tf_beside_map *to = k->map;
+  range own[TF_BESIDE_DIMS];
+  bool ok = true, known = false;
+  for (int r = 0; r < to->n_ranks && ok; r++)
+    ok = map_rank(k, t, r, n, &own[r]);
+  for (int f = 0; f < to->n_forms && ok && !known; f++) {
+    known = true;
+    for (int r = 0; r < to->n_ranks; r++)
+      known &= same_range(&own[r], &to->rank[f][r]);
+  }
+  if (known || !ok) return ok;
+  if (to->n_forms == TF_BESIDE_FORMS) return false;
+  memcpy(to->rank[to->n_forms++], own, (size_t)to->n_ranks * sizeof own[0]);
+  return true;
+}
+
 bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map *out) {
+  const tf_tensor *z = &m->plan->wl->tensors[s->tensor];
   mapper k;
   uint32_t works = 0;
+  bool alike = true;
   k.m = m;
   k.p = m->plan;
   k.map = out;
   k.n_found = 0;
-  out->n_dims = 0;
-  out->n_ranks = k.p->wl->tensors[s->tensor].rank;
+  out->n_dims = out->n_forms = 0;
+  out->n_ranks = z->rank;
   if (out->n_ranks > TF_BESIDE_DIMS) return false;
   for (int i = 0; i < s->n_touch; i++) {
     uint32_t its;
-    if (!map_works(&k, s->touch[i].op, s->node, &its) || !join_works(i > 0, its, &works))
-      return false;
-    for (int r = 0; r < out->n_ranks; r++) {
-      range one;
-      if (!map_rank(&k, s->touch[i], r, s->node, &one) || (i && !same_range(&one, &out->rank[r])))
-        return false;
-      out->rank[r] = one;
-    }
+    if (!map_works(&k, s->touch[i].op, s->node, &its)) return false;
+    alike &= !i || its == works;
+    if (!join_works(i > 0, its, &works) || !add_form(&k, s->touch[i], s->node)) return false;
   }
+  if (out->n_forms > 1 && (!alike || tf_is_padded(z))) return false;
   drop_others(out, works);
   return drop_parts(out);
 }

@@ -10,15 +10,13 @@ static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->pa
 
 /* The dims with loops that rank r depends on, now, or as the other m-tile has left it. */
 static uint32_t dims_of(const tf_beside *b, int r, bool other) {
-  uint32_t dims = 0;
-  for (int i = 0; i < b->old.rank[r].n && other; i++) {
-    const int k = b->holder[b->old.rank[r].term[i].dim];
-    if (k >= 0) dims |= UINT32_C(1) << k;
-  }
-  for (int i = 0; i < b->map.rank[r].n; i++) {
-    const int k = b->map.rank[r].term[i].dim;
-    if (b->map.dim[k].n || b->map.dim[k].n_spatial) dims |= UINT32_C(1) << k;
-  }
+  const tf_beside_map *map = other ? &b->old : &b->map;
+  uint32_t dims = other ? dims_of(b, r, false) : 0;
+  for (int f = 0; f < map->n_forms; f++)
+    for (int i = 0; i < map->rank[f][r].n; i++) {
+      const int own = map->rank[f][r].term[i].dim, k = other ? b->holder[own] : own;
+      if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
+    }
   return dims;
 }
 
@@ -79,6 +77,21 @@ static bool finds_one(tf_beside *b) {
   return ok;
 }
 
+static int64_t coef_of(const tf_beside_rank *r, int dim) {
+  int64_t sum = 0;
+  for (int i = 0; i < r->n; i++)
+    sum += r->term[i].dim == dim ? r->term[i].coef : 0;
+  return sum;
+}
+
+/* Whether references move rank r by different distances along dim k, so that the hull grows. */
+static bool moves_unlike(const tf_beside_map *map, int r, int k) {
+  bool unlike = false;
+  for (int f = 1; f < map->n_forms; f++)
+    unlike |= coef_of(&map->rank[f][r], k) != coef_of(&map->rank[0][r], k);
+  return unlike;
+}
+
 /* Marks the dims that move ranks. */
 static void mark_ranked(tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
@@ -86,7 +99,7 @@ static void mark_ranked(tf_beside *b) {
     const uint32_t dims = dims_of(b, r, false);
     for (int k = 0; k < b->map.n_dims; k++) {
       b->map.dim[k].ranked |= dims >> k & 1;
-      b->map.dim[k].alone |= (dims >> k & 1) && z->pad[r] > 0;
+      b->map.dim[k].alone |= (dims >> k & 1) && (z->pad[r] > 0 || moves_unlike(&b->map, r, k));
     }
   }
   for (int k = 0; k < b->map.n_dims; k++) {
@@ -123,13 +136,6 @@ static bool goes_along(const tf_beside *b, const tf_beside_dim *a, const tf_besi
          same(a->spatial, o->spatial, spatial);
 }
 
-static int64_t coef_of(const tf_beside_rank *r, int dim) {
-  int64_t sum = 0;
-  for (int i = 0; i < r->n; i++)
-    sum += r->term[i].dim == dim ? r->term[i].coef : 0;
-  return sum;
-}
-
 /* Finds the dim beside the k-th of the other slice, if common loops move that.  False: there is
  * none. */
 static bool find_holder(tf_beside *b, int k) {
@@ -143,7 +149,8 @@ static bool find_holder(tf_beside *b, int k) {
   tf_beside_left *to = &b->left[b->holder[k]];
   *to = (tf_beside_left){.d = o, .at = &b->old_at[k], .shared = n};
   for (int r = 0; r < b->map.n_ranks; r++)
-    to->apart |= coef_of(&b->old.rank[r], k) != coef_of(&b->map.rank[r], b->holder[k]);
+    to->apart |= b->old.n_forms > 1 || b->map.n_forms > 1 ||
+                 coef_of(&b->old.rank[0][r], k) != coef_of(&b->map.rank[0][r], b->holder[k]);
   return true;
 }
 

@@ -38,13 +38,18 @@ static tf_ival of_old(const job *j, int k, int who) {
 static tf_ival of_rank(const job *j, int r, place p) {
   const tf_beside *b = j->b;
   const bool other = p.held && j->other;
-  const tf_beside_rank *of = other ? &b->old.rank[r] : &b->map.rank[r];
-  tf_ival v = {of->c, 1};
-  for (int i = 0; i < of->n; i++) {
-    const int k = of->term[i].dim;
-    v = tf_index_plus(v, of->term[i].coef, other ? of_old(j, k, p.who) : of_dim(j, k, p));
+  const tf_beside_map *map = other ? &b->old : &b->map;
+  tf_ival all = {0, 0};
+  for (int f = 0; f < map->n_forms; f++) {
+    const tf_beside_rank *of = &map->rank[f][r];
+    tf_ival v = {of->c, 1};
+    for (int i = 0; i < of->n; i++) {
+      const int k = of->term[i].dim;
+      v = tf_index_plus(v, of->term[i].coef, other ? of_old(j, k, p.who) : of_dim(j, k, p));
+    }
+    all = tf_hull(all, tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v));
   }
-  return tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v);
+  return all;
 }
 
 /* Adds the settings of the chosen kinds to those like them. */
