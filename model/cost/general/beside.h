@@ -41,6 +41,7 @@ typedef struct {
 typedef struct {
   int carry;
   bool finds; /* something is held */
+  bool each;  /* each digit of the dim counts by itself */
   uint64_t zero;
   int since[TF_ABOUT];
   unsigned there, rests; /* bits of instances; there: it exists, and works at some moment */
@@ -65,7 +66,6 @@ typedef struct {
   const tf_beside_dim *d;
   const tf_beside_place *at;
   int shared, since;
-  bool apart;
 } tf_beside_left;
 
 /* Fills the kinds of a dim at such moments; left: NULL: what is held is of the dim itself.  False:
@@ -146,6 +146,7 @@ typedef struct {
   int holder[TF_BESIDE_DIMS]; /* of old's dims: the one beside it; -1: none */
   tf_beside_place old_at[TF_BESIDE_DIMS];
   tf_beside_left left[TF_BESIDE_DIMS];
+  uint32_t apart;  /* dims that move a rank unlike those of old beside them */
   bool torn;       /* an instance has worked in one of both alone */
   uint32_t ranked; /* dims of the groups */
   tf_beside_kinds *kinds;

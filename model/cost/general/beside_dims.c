@@ -28,7 +28,7 @@ typedef struct {
 /* Whether the instances' places relative to each other follow from each digit of the loop: one that
  * sits out keeps its content while the others move on. */
 static bool moves_apart(const maker *k, int pos) {
-  bool apart = k->d->alone || (k->left && k->left->apart);
+  bool apart = k->d->alone || k->x->each;
   for (int i = 1; i < TF_ABOUT && k->d->ranked; i++)
     apart |= k->x->rests >> i & 1 && pos >= k->x->since[i];
   return apart;

@@ -148,10 +148,19 @@ static bool find_holder(tf_beside *b, int k) {
   if (b->holder[k] < 0) return false;
   tf_beside_left *to = &b->left[b->holder[k]];
   *to = (tf_beside_left){.d = o, .at = &b->old_at[k], .shared = n};
-  for (int r = 0; r < b->map.n_ranks; r++)
-    to->apart |= b->old.n_forms > 1 || b->map.n_forms > 1 ||
-                 coef_of(&b->old.rank[0][r], k) != coef_of(&b->map.rank[0][r], b->holder[k]);
   return true;
+}
+
+/* Whether dim k moves a rank otherwise than what the other slice has left of it. */
+static bool leaves_unlike(const tf_beside *b, int k) {
+  bool unlike = b->map.n_forms > 1 || b->old.n_forms > 1;
+  for (int r = 0; r < b->map.n_ranks && !unlike; r++) {
+    int64_t coef = coef_of(&b->map.rank[0][r], k);
+    for (int d = 0; d < b->old.n_dims; d++)
+      if (b->holder[d] == k) coef -= coef_of(&b->old.rank[0][r], d);
+    unlike = coef != 0;
+  }
+  return unlike;
 }
 
 /* Pairs the loops that choose one instance in both m-tiles. */
@@ -176,6 +185,7 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
   const bool irregular = m->ev.irregular;
   memset(b->left, 0, sizeof b->left);
   b->torn = false;
+  b->apart = 0;
   if (b->from < 0) return true;
   const bool agree = tf_layouts_agree(&m->ev, &m->scratch, b->i, b->from);
   m->ev.irregular = irregular;
@@ -185,6 +195,8 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
   bool ok = tf_beside_map_of(m, &m->plan->slices[b->from], &b->old);
   for (int k = 0; k < b->old.n_dims && ok; k++)
     ok = find_holder(b, k);
+  for (int k = 0; k < b->map.n_dims && ok; k++)
+    if (leaves_unlike(b, k)) b->apart |= UINT32_C(1) << k;
   pair_loops(b, m->ev.trip);
   return ok;
 }

@@ -147,6 +147,7 @@ static void sum_moments(job *j) {
   int64_t n = j->others;
   for (int k = 0; k < b->map.n_dims && j->ok; k++) {
     const tf_beside_left *left = j->other && b->left[k].d ? &b->left[k] : NULL;
+    j->x.each = j->other && b->apart >> k & 1;
     j->ok = tf_beside_kinds_of(&b->map.dim[k], &j->x, &b->at[k], left, &b->kinds[k]);
     int64_t all = 0;
     for (int i = 0; i < b->kinds[k].n && j->ok; i++)
