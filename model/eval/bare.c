@@ -58,6 +58,7 @@ static bool find_holding(struct tf_model *m) {
 bool tf_bare_prepare(struct tf_model *m) {
   /* with retention the mean instance counts (SEMANTICS.md, section 5) */
   m->bare->means = true;
+  m->bare->plan->skips = NULL; /* nor is a step left out (section 2) */
   return find_holding(m);
 }
 
@@ -67,7 +68,7 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   m->bare->walk_max = m->walk_max;
   m->bare->estimates = m->estimates;
   m->bare->fits_first = m->fits_first;
-  m->bare->all_points = true; /* under retention no step is left out */
+  m->bare->all_points = m->all_points;
   m->bare->ev.work_most = m->ev.work_most;
   return true;
 }
