@@ -13,7 +13,8 @@ enum { MOST_EACH = 1 << 20, KEY = 2 * TF_BESIDE_DIMS * TF_ABOUT * (TF_BESIDE_STA
 /* A kind of instance: how it and its neighbours lie, and what enters it, by rows of its Tile, the
  * last of which is the first step; of a leaf there is one row. */
 typedef struct {
-  int64_t key[KEY];
+  uint64_t hash;
+  int64_t *key;
   tf_beside_words *row, *first; /* first: at moments at which words of a production are new */
 } kind;
 
@@ -117,24 +118,35 @@ static bool sum_kind(job *j, kind *k) {
   return ok;
 }
 
+/* A new kind; NULL: out of memory. */
+static kind *add_kind(job *j, const int64_t *key, size_t size, uint64_t hash) {
+  kind *to = NULL;
+  if (TF_GROW(j->all, j->n)) {
+    to = &j->all[j->n++];
+    to->hash = hash;
+    to->key = malloc(size);
+    to->row = calloc(2 * (size_t)j->n_rows, sizeof *to->row);
+  }
+  j->m->starved |= !to || !to->key || !to->row;
+  if (!to || !to->key || !to->row) return NULL;
+  memcpy(to->key, key, size);
+  to->first = to->row + j->n_rows;
+  return to;
+}
+
 /* What enters the instance at cur; NULL: left to the walk. */
 static const kind *kind_at(job *j, bool alone) {
   int64_t key[KEY];
+  uint64_t hash = UINT64_C(1469598103934665603);
   tf_beside_put(&j->of, j->cur, alone);
-  const size_t size = (size_t)write_key(&j->of, key) * sizeof *key;
+  const int64_t n = write_key(&j->of, key);
+  const size_t size = (size_t)n * sizeof *key;
+  for (int64_t k = 0; k < n; k++)
+    hash = (hash ^ (uint64_t)key[k]) * UINT64_C(1099511628211);
   for (int k = 0; k < j->n; k++)
-    if (!memcmp(j->all[k].key, key, size)) return &j->all[k];
-  if (!TF_GROW(j->all, j->n)) {
-    j->m->starved = true;
-    return NULL;
-  }
-  kind *to = &j->all[j->n++];
-  memcpy(to->key, key, size);
-  to->row = calloc(2 * (size_t)j->n_rows, sizeof *to->row);
-  j->m->starved |= !to->row;
-  if (!to->row) return NULL;
-  to->first = to->row + j->n_rows;
-  return sum_kind(j, to) ? to : NULL;
+    if (j->all[k].hash == hash && !memcmp(j->all[k].key, key, size)) return &j->all[k];
+  kind *to = add_kind(j, key, size, hash);
+  return to && sum_kind(j, to) ? to : NULL;
 }
 
 static bool begin(struct tf_model *m, int i, job *j) {
@@ -150,8 +162,10 @@ static bool begin(struct tf_model *m, int i, job *j) {
 }
 
 static void end(job *j) {
-  for (int k = 0; k < j->n; k++)
+  for (int k = 0; k < j->n; k++) {
+    free(j->all[k].key);
     free(j->all[k].row);
+  }
   free(j->all);
   tf_beside_end(&j->of);
 }
