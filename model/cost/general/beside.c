@@ -58,7 +58,7 @@ static int64_t write_key(const tf_beside *b, int64_t key[KEY]) {
     to = write_places(&b->map.dim[k], &b->at[k], b->there, to);
     *to++ = b->apart >> k & 1 ? b->at[k].all[TF_SELF] : 0;
   }
-  for (int k = 0; k < b->old.n_dims && b->from >= 0; k++) {
+  for (int k = 0; b->from >= 0 && k < b->old.n_dims; k++) {
     to = write_places(&b->old.dim[k], &b->old_at[k], b->there, to);
     *to++ = b->holder[k] >= 0 ? b->old_at[k].all[TF_SELF] - b->at[b->holder[k]].all[TF_SELF]
                               : b->old_at[k].all[TF_SELF];
