@@ -67,11 +67,11 @@ static int64_t write_key(const tf_beside *b, int64_t key[KEY]) {
 }
 
 /* The class of the entries at which the loop at a position steps; -1: the first entry. */
-static int class_of(const tf_slice *s, int carry) {
+static int class_of(const tf_slice *s, int stepping) {
   int c = 0;
   for (; c < s->n_class - 1; c++) {
     const int to = s->classes[c].stepping >= 0 ? s->classes[c].stepping : s->classes[c].zero_from;
-    if (carry >= to || s->classes[c].stepping < 0) break;
+    if (stepping >= to || s->classes[c].stepping < 0) break;
   }
   return c;
 }
@@ -86,17 +86,17 @@ static int carry_of(const job *j, int row) {
   return pos;
 }
 
-/* What the entries at which the loop at `carry` steps find. */
-static tf_beside_found finds(job *j, int carry) {
+/* What the entries at which the loop at `stepping` steps find. */
+static tf_beside_found finds(job *j, int stepping) {
   tf_beside *b = &j->of;
-  const tf_reuse_case *c = &b->s->classes[class_of(b->s, carry)];
+  const tf_reuse_case *c = &b->s->classes[class_of(b->s, stepping)];
   bool there = c->prev >= 0;
   for (int k = 0; k < c->n_spread; k++)
     there &= j->m->ev.trip[c->spread[k]] <= 1;
   if (!there || (c->prev != j->i && b->from < 0)) return TF_FIND_NOTHING;
-  if (c->prev == j->i) return carry >= 0 ? TF_FIND_OWN : TF_FIND_NOTHING;
+  if (c->prev == j->i) return stepping >= 0 ? TF_FIND_OWN : TF_FIND_NOTHING;
   for (int k = 0; k < b->map.n_dims; k++)
-    b->left[k].since = c->stepping >= 0 ? carry : TF_MAX_PATH;
+    b->left[k].since = c->stepping >= 0 ? stepping : TF_MAX_PATH;
   return TF_FIND_OTHER;
 }
 
@@ -109,11 +109,11 @@ static bool sum_kind(job *j, kind *k) {
   const tf_slice *s = j->of.s;
   bool ok = true;
   for (int r = 0; r < j->n_rows && ok; r++) {
-    const int carry = s->leaf ? TF_MAX_PATH : carry_of(j, r);
-    const tf_beside_found there = s->leaf ? TF_FIND_NOTHING : finds(j, carry);
-    if (carry >= 0 && !s->leaf && !(j->of.turning >> carry & 1)) continue;
-    ok = tf_beside_sum(&j->of, carry, there, 0, &k->row[r]) &&
-         (!s->makes || tf_beside_sum(&j->of, carry, there, again_of(j), &k->first[r]));
+    const int stepping = s->leaf ? TF_MAX_PATH : carry_of(j, r);
+    const tf_beside_found there = s->leaf ? TF_FIND_NOTHING : finds(j, stepping);
+    if (stepping >= 0 && !s->leaf && !(j->of.turning >> stepping & 1)) continue;
+    ok = tf_beside_sum(&j->of, stepping, there, 0, &k->row[r]) &&
+         (!s->makes || tf_beside_sum(&j->of, stepping, there, again_of(j), &k->first[r]));
   }
   return ok;
 }

@@ -34,12 +34,12 @@ typedef struct {
   int64_t all[TF_ABOUT], upto[TF_BESIDE_STAGES][TF_ABOUT];
 } tf_beside_place;
 
-/* Moments of one instance: those at which the loop at position `carry` steps (-1: the first one;
+/* Moments of one instance: those at which the loop at position `stepping` steps (-1: the first one;
  * TF_MAX_PATH: all of them), those inside it and those at `zero` at their first.  Of its neighbours
  * those in `rests` sit out these moments; what the instances hold is of the moment at which the
  * loop at since[] stood lower. */
 typedef struct {
-  int carry;
+  int stepping;
   bool finds; /* something is held */
   bool each;  /* each digit of the dim counts by itself */
   uint64_t zero;
@@ -166,7 +166,7 @@ bool tf_beside_regroup(tf_beside *b, bool other);
 typedef enum { TF_FIND_NOTHING, TF_FIND_OWN, TF_FIND_OTHER } tf_beside_found;
 /* Adds the words of the instance at such moments; since: of the other slice's.  False: left to the
  * walk. */
-bool tf_beside_sum(tf_beside *b, int carry, tf_beside_found found, uint64_t zero,
+bool tf_beside_sum(tf_beside *b, int stepping, tf_beside_found found, uint64_t zero,
                    tf_beside_words *sum);
 
 /* Whether a tree may be counted so. */

@@ -151,12 +151,12 @@ static bool digits(maker *k, int g, const standing *before, int64_t n, int64_t p
   stand_before(k, g, place, before, now);
   if (g == d->n) return add_kind(k, now, n, place);
   const int pos = d->loop[g].pos;
-  const bool first = pos > k->x->carry || k->x->zero >> pos & 1, each = moves_apart(k, pos);
+  const bool first = pos > k->x->stepping || k->x->zero >> pos & 1, each = moves_apart(k, pos);
   int64_t last[TF_ABOUT], end = first ? 1 : d->loop[g].trip;
   for (int i = 0; i < TF_ABOUT; i++)
     last[i] = last_digit(&k->own, i, g, place, now[i].end);
   if (now[TF_SELF].is == ENDS && last[TF_SELF] + 1 < end) end = last[TF_SELF] + 1;
-  for (int64_t v = pos == k->x->carry, next; v < end; v = next) {
+  for (int64_t v = pos == k->x->stepping, next; v < end; v = next) {
     standing s[TF_ABOUT];
     bool ok = true, out = false;
     memcpy(s, now, sizeof s);

@@ -184,11 +184,11 @@ static void each_way(job *j, int who) {
     sum_moments(j);
     return;
   }
-  j->x.since[who] = j->x.carry;
+  j->x.since[who] = j->x.stepping;
   each_way(j, who + 1);
   for (int k = 0; k < b->map.n_dims && j->ok; k++)
     for (int g = 0; g < b->map.dim[k].n && may_rest(b, k, who); g++) {
-      if (b->map.dim[k].loop[g].pos > j->x.carry) break;
+      if (b->map.dim[k].loop[g].pos > j->x.stepping) break;
       j->x.rests |= 1u << who;
       j->x.since[who] = b->map.dim[k].loop[g].pos;
       each_way(j, who + 1);
@@ -196,28 +196,30 @@ static void each_way(job *j, int who) {
     }
 }
 
-bool tf_beside_sum(tf_beside *b, int carry, tf_beside_found found, uint64_t zero,
+bool tf_beside_sum(tf_beside *b, int stepping, tf_beside_found found, uint64_t zero,
                    tf_beside_words *sum) {
-  job j = {
-      .b = b,
-      .x = {.carry = carry, .finds = found != TF_FIND_NOTHING, .zero = zero, .there = b->there},
-      .others = 1,
-      .sum = sum,
-      .other = found == TF_FIND_OTHER,
-      .ok = true};
+  job j = {.b = b,
+           .x = {.stepping = stepping,
+                 .finds = found != TF_FIND_NOTHING,
+                 .zero = zero,
+                 .there = b->there},
+           .others = 1,
+           .sum = sum,
+           .other = found == TF_FIND_OTHER,
+           .ok = true};
   uint64_t rest = b->turning;
   if (!(b->there & 1)) return true;
-  if (carry >= 0 && carry < TF_MAX_PATH && zero >> carry & 1) return true;
+  if (stepping >= 0 && stepping < TF_MAX_PATH && zero >> stepping & 1) return true;
   if (b->torn || !tf_beside_regroup(b, j.other)) return false;
   for (int k = 0; k < b->map.n_dims; k++)
     for (int g = 0; g < b->map.dim[k].n; g++)
       rest &= ~(UINT64_C(1) << b->map.dim[k].loop[g].pos);
   for (; rest; rest &= rest - 1) {
     const int pos = __builtin_ctzll(rest);
-    if (pos > carry || zero >> pos & 1) continue;
-    j.others *= b->m->ev.trip[b->path->loops[pos]] - (pos == carry);
+    if (pos > stepping || zero >> pos & 1) continue;
+    j.others *= b->m->ev.trip[b->path->loops[pos]] - (pos == stepping);
   }
-  j.x.since[TF_SELF] = carry;
+  j.x.since[TF_SELF] = stepping;
   each_way(&j, 1);
   return j.ok;
 }
