@@ -78,6 +78,59 @@ size_t tf_peers_place(const struct tf_model *m, int n, int level, const int64_t 
   return m->peers->level[level].first + (size_t)place;
 }
 
+/* ---- neighbours ----------------------------------------------------------------------------- */
+
+/* Whether the loop fills the network to memory `level` along an axis. */
+static bool fills(const struct tf_model *m, int loop, int level, int axis) {
+  const tf_ploop *l = &m->plan->loops[loop];
+  return l->axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X) &&
+         m->plan->tree->nodes[l->node].level == level - 1;
+}
+
+bool tf_peers_beside(const struct tf_model *m, int i, tf_source from, int64_t *cur, bool *round) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_path *path = &m->plan->path[s->node];
+  const tf_memory *mem = &m->plan->arch->memories[s->level];
+  const int axis = from >= TF_LESS_Y;
+  int64_t used = 1, at = 0;
+  for (int k = 0; k < path->n; k++) {
+    const int l = path->loops[k];
+    if (!fills(m, l, s->level, axis)) continue;
+    used *= m->ev.trip[l];
+    at = at * m->ev.trip[l] + cur[l];
+  }
+  int64_t to = at + (from == TF_LESS_X || from == TF_LESS_Y ? -1 : 1);
+  *round = to < 0 || to == used;
+  if (*round && (mem->topology != TF_TORUS || used < mem->mesh[axis] || used < 3)) return false;
+  to = (to + used) % used;
+  for (int k = path->n - 1; k >= 0; k--) {
+    const int l = path->loops[k];
+    if (!fills(m, l, s->level, axis)) continue;
+    cur[l] = to % m->ev.trip[l];
+    to /= m->ev.trip[l];
+  }
+  return true;
+}
+
+/* Elements of the box that are in one of the first n. */
+static int64_t covered(const tf_peer_boxes *q, const tf_ival *box, int n) {
+  int64_t sum = 0;
+  for (int k = 0; k < n; k++) {
+    tf_ival common[TF_MAX_RANK];
+    for (int r = 0; r < q->rank; r++)
+      common[r] = tf_common_part(box[r], q->had[k][r]);
+    const int64_t all = tf_ival_volume(common, q->rank);
+    if (all) sum += all - covered(q, common, k);
+  }
+  return sum;
+}
+
+int64_t tf_peer_ask(tf_peer_boxes *q, const tf_ival *box, const tf_ival *had) {
+  const int64_t before = covered(q, box, q->n);
+  q->had[q->n++] = had;
+  return covered(q, box, q->n) - before;
+}
+
 /* ---- links ---------------------------------------------------------------------------------- */
 
 /* One network: its place at (0, 0). */

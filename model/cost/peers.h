@@ -49,6 +49,20 @@ void tf_peers_clear(tf_peers *k);
 /* The place of the instance of memory `level` that the loops above node n select. */
 size_t tf_peers_place(const struct tf_model *m, int n, int level, const int64_t *cur);
 
+/* Sets the spatial loops of slice i's path to the instance from which a word may come.  False:
+ * there is none.  *round: it is at the other end of a torus. */
+bool tf_peers_beside(const struct tf_model *m, int i, tf_source from, int64_t *cur, bool *round);
+
+/* Boxes whose words the instance need not take from further out, in the order in which they are
+ * looked up; the first is its own. */
+enum { TF_PEER_BOXES = 1 + 2 * TF_N_BESIDE };
+typedef struct {
+  int rank, n;
+  const tf_ival *had[TF_PEER_BOXES];
+} tf_peer_boxes;
+/* Adds a box: the elements of `box` that are in it, and in none of those before. */
+int64_t tf_peer_ask(tf_peer_boxes *q, const tf_ival *box, const tf_ival *had);
+
 /* Whether slice i takes words from the neighbours of its memory's instances; then each word from
  * further out has a route of its own. */
 static inline bool tf_hands(const struct tf_model *m, int i) {

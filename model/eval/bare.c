@@ -58,7 +58,8 @@ static bool find_holding(struct tf_model *m) {
 bool tf_bare_prepare(struct tf_model *m) {
   /* with retention the mean instance counts (SEMANTICS.md, section 5) */
   m->bare->means = true;
-  return !m->bare->plan->skips && find_holding(m);
+  m->bare->plan->skips = NULL; /* nor is a step left out (section 2) */
+  return find_holding(m);
 }
 
 bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {

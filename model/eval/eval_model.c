@@ -6,6 +6,7 @@
 
 #include "base/locale.h"
 #include "model/cost/exact/walk.h"
+#include "model/cost/general/beside.h"
 #include "model/cost/general/general.h"
 #include "model/cost/network.h"
 #include "model/cost/peers.h"
@@ -244,7 +245,9 @@ static bool estimate(tf_model *m) {
 /* Counts a tree in which some tiles may be partial. */
 static bool count_partial(tf_model *m) {
   if (m->fills) return tf_even_values(m, true) && count_whole(m);
-  return !m->views->peers && tf_uneven_count(m);
+  if (!tf_uneven_count(m)) return false;
+  m->ev.irregular |= m->views->peers && !tf_beside_count(m); /* nor would other sums help */
+  return !m->ev.irregular;
 }
 
 /* Lines of what closed sums have counted.  False: a walk must note them. */
@@ -298,6 +301,7 @@ static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   *misfit = sized && !m->ev.irregular && does_not_fit(m, out);
   if (*misfit) return true;
   if (!m->ev.irregular && !sum_classes(m, closed)) return false;
+  m->ev.irregular |= !m->ev.irregular && m->views->peers && !tf_beside_count(m);
   if (!m->ev.irregular && !sized) sizes(m);
   m->ev.irregular |= !m->ev.irregular && m->lines && !m->open && !sum_lines(m);
   if (!m->ev.irregular) return true;
@@ -382,8 +386,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   bool ok = m->quick = all && !m->ev.irregular && (tf_even_count(m) || count_partial(m));
   const bool noted = lines && (ok ? !m->note && !sum_lines(m) : !even || m->note);
   ok = m->quick = ok && !noted;
-  /* otherwise what neighbours hand on, and such lines, are walked */
-  m->ev.irregular |= m->views->peers || noted;
+  /* otherwise such lines are walked, and most of what neighbours hand on */
+  m->ev.irregular |= noted || (m->views->peers && !tf_beside_may(m));
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;

@@ -339,7 +339,8 @@ static bool by_either(why_log *w) {
   const tf_eval ev = m->ev;
   const bool quick = m->quick;
   const int64_t walked = m->walked;
-  bool ok = !ev.irregular && by_sums(w);
+  m->ev.irregular |= m->views->peers; /* of what neighbours hand on a walk tells */
+  bool ok = !m->ev.irregular && by_sums(w);
   if (!ok && m->ev.irregular) ok = by_walk(w);
   m->ev.irregular = ev.irregular;
   m->ev.work = ev.work;

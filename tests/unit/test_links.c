@@ -362,6 +362,69 @@ static void check_past(const char *network, double hops, double busiest) {
   case_drop(&e);
 }
 
+/* A convolution on cores that hand windows on, of any lengths. */
+static const char windows[] =
+    "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
+    "  - {name: D, bandwidth: 8}\n"
+    "  - {name: C, mesh: [4, 4], bandwidth: {read: 3, write: 2}, energy: {read: 1 pJ, write: 2 pJ, "
+    "drain: 3 pJ},\n"
+    "     network: {topology: %s, width: 2, energy-per-hop: 1 pJ, peers: true}}\n"
+    "  - {name: R, bandwidth: 1}\n  compute:\n"
+    "  - {name: u, ops: [mac], below: R}\nworkload:\n"
+    "  name: w\n  dims: {p: %d, q: %d, k: 3, c: 5, r: %d}\n  tensors: {I: {pad: [0, %d, 0]}}\n"
+    "  ops:\n  - \"O[k,p,q] += I[c,p+r-%d,q] * W[k,c,r]\"\nmapping: |\n"
+    "  D for c=%d p=%d q=%d spatial p=%d@x q=%d@y\n"
+    "    C for p=%d r=%d c=%d\n"
+    "      R for k=3 c=%d p=%d q=%d r=%d\n        op O\n";
+
+/* A trip count, of which the rest is left. */
+static int part(tf_rng *g, int *left, int most) {
+  const int all = *left < most ? *left : most, t = 1 + (int)tf_rng_below(g, (uint32_t)all);
+  *left = (*left + t - 1) / t;
+  return t;
+}
+
+/* The sums over kinds of settings are the walk's, word by word, where loops leave remainders and
+ * windows slide from one core to the next; *counted: mappings that were not walked. */
+static void check_window(tf_rng *g, int *counted, int longest) {
+  static const char *const overlap[] = {"perfect", "double-buffer", "none"};
+  const int pad = tf_rng_below(g, 4) == 0;
+  int p = 3 + (int)tf_rng_below(g, (uint32_t)longest), q = 1 + (int)tf_rng_below(g, 9), c = 5;
+  int r = 2 + (int)tf_rng_below(g, 3), t[8];
+  const int dims[] = {p, q, r};
+  int *const of[] = {&c, &p, &q, &p, &q, &p, &r, &c};
+  static const int most[] = {3, 9, 3, 4, 4, 9, 4, 3};
+  for (int i = 0; i < 8; i++)
+    t[i] = part(g, of[i], most[i]);
+  char text[2048];
+  snprintf(text, sizeof text, windows, overlap[tf_rng_below(g, 3)],
+           tf_rng_below(g, 2) ? "mesh" : "torus", dims[0], dims[1], dims[2], pad, pad, t[0], t[1],
+           t[2], t[3], t[4], t[5], t[6], t[7], c, p, q, r);
+  test_case e = {0};
+  case_read(&e, text);
+  tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
+  tf_result walked;
+  if (CHECK(twin != NULL)) {
+    tf_model_to_walk(twin);
+    CHECK(tf_model_eval(twin, NULL, &walked) && tf_model_walked(twin) > 0);
+    check_same(e.spec->workload, e.spec->arch, &e.r, &walked);
+    *counted += tf_model_walked(e.model) == 0;
+  }
+  tf_model_free(twin);
+  case_drop(&e);
+}
+
+static void check_windows(void) {
+  enum { CASES = 250, LONG = 30 };
+  tf_rng g = tf_rng_new(20261130, 3);
+  int counted = 0;
+  for (int i = 0; i < CASES; i++)
+    check_window(&g, &counted, 20);
+  for (int i = 0; i < LONG; i++)
+    check_window(&g, &counted, 400);
+  CHECK(counted > (CASES + LONG) * 9 / 10);
+}
+
 int main(void) {
   check_past("topology: bus", 6 + 12 + 24 + 16, 58);
   check_past("topology: bus, multicast: false", 6 + 24 + 24 + 16, 70);
@@ -369,6 +432,7 @@ int main(void) {
   check_past("topology: crossbar", 6 + 24 + 24 + 16, 6 + 12 + 16);
   check_examples();
   check_closed_forms();
+  check_windows();
   check_accelforge();
   check_walks();
   check_one_hop();

@@ -4,6 +4,7 @@
 #include "model/cost/general/comps.h"
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
+#include "model/cost/peers.h"
 #include "model/flow/layout.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
@@ -291,7 +292,7 @@ bool tf_count_nodes(struct tf_model *m) {
 
 bool tf_count_slices(struct tf_model *m) {
   for (int i = 0; i < m->plan->n_tile_slices && !m->ev.irregular; i++)
-    if (!is_counted(m, i) && !count_tile_slice(m, i)) return false;
+    if (!is_counted(m, i) && !tf_hands(m, i) && !count_tile_slice(m, i)) return false;
   for (int o = 0; o < m->plan->wl->n_ops && !m->ev.irregular; o++)
     if (!count_op(m, o)) return false;
   return true;

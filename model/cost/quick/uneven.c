@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/cost/peers.h"
 #include "model/cost/quick/uneven_plan.h"
 
 /* A slice, and its tables, which are made once per tree. */
@@ -519,7 +520,7 @@ bool tf_uneven_slices(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool all = true;
   for (int i = 0; i < p->n_tile_slices; i++)
-    all &= (m->counted[i] = count_tile(m, i)) && size_tile(m, i);
+    all &= (m->counted[i] = tf_hands(m, i) || count_tile(m, i)) && size_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
     all &= count_op(m, o);
     if (p->stream[o].node >= 0) all &= m->counted[p->n_slices + o] = count_rescaled(m, o);

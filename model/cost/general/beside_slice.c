@@ -1,0 +1,292 @@
+/* A slice, what it finds, and its instances: see beside.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/cost/general/beside.h"
+#include "model/flow/layout.h"
+#include "model/flow/plan_class.h"
+
+static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
+
+/* The dims with loops that rank r depends on, now, or as the other m-tile has left it. */
+static uint32_t dims_of(const tf_beside *b, int r, bool other) {
+  const tf_beside_map *map = other ? &b->old : &b->map;
+  uint32_t dims = other ? dims_of(b, r, false) : 0;
+  for (int f = 0; f < map->n_forms; f++)
+    for (int i = 0; i < map->rank[f][r].n; i++) {
+      const int own = map->rank[f][r].term[i].dim, k = other ? b->holder[own] : own;
+      if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
+    }
+  return dims;
+}
+
+/* Adds a rank to the groups that share dims with it, which become one.  False: too many ranks. */
+static bool add_rank(tf_beside *b, int r, bool other) {
+  tf_beside_group all = {dims_of(b, r, other), 1, {(unsigned char)r}};
+  int n = 0;
+  for (int g = 0; g < b->n_groups; g++) {
+    const tf_beside_group *of = &b->group[g];
+    if (!(of->dims & all.dims)) {
+      b->group[n++] = *of;
+      continue;
+    }
+    if (all.n_rank + of->n_rank > TF_BESIDE_RANKS) return false;
+    all.dims |= of->dims;
+    memcpy(&all.rank[all.n_rank], of->rank, (size_t)of->n_rank);
+    all.n_rank += of->n_rank;
+  }
+  b->group[n++] = all;
+  b->n_groups = n;
+  b->ranked |= all.dims;
+  return true;
+}
+
+bool tf_beside_regroup(tf_beside *b, bool other) {
+  bool ok = true;
+  b->n_groups = 0;
+  b->ranked = 0;
+  for (int r = 0; r < b->map.n_ranks && ok; r++)
+    ok = add_rank(b, r, other);
+  return ok;
+}
+
+/* Whether another slice may leave its content where slice i's is. */
+static bool has_sibling(const struct tf_model *m, int i) {
+  const tf_plan *p = m->plan;
+  const tf_slice *s = &p->slices[i];
+  bool has = false;
+  for (int j = 0; j < p->n_tile_slices; j++)
+    has |= j != i && p->slices[j].tensor == s->tensor && p->slices[j].level == s->level &&
+           tf_plan_same_split(p, p->slices[j].node, s->node);
+  return has;
+}
+
+/* Whether what entries find is of the slice, or of one in another m-tile. */
+static bool finds_one(tf_beside *b) {
+  bool ok = true;
+  for (int c = 0; c < b->s->n_class && ok; c++) {
+    const tf_reuse_case *k = &b->s->classes[c];
+    ok = !k->if_idle[0] && !k->if_idle[1];
+    b->drops |= k->prev < 0 && (k->stepping >= 0 || k->zero_from > 0);
+    if (k->prev < 0 || k->prev == b->i) continue;
+    ok = ok && k->common >= 0 && (b->from < 0 || b->from == k->prev);
+    b->from = k->prev;
+    b->n_common = ok ? b->m->plan->path[k->common].n : 0;
+  }
+  b->drops |= b->i < b->m->plan->n_tile_slices && has_sibling(b->m, b->i);
+  return ok;
+}
+
+static int64_t coef_of(const tf_beside_rank *r, int dim) {
+  int64_t sum = 0;
+  for (int i = 0; i < r->n; i++)
+    sum += r->term[i].dim == dim ? r->term[i].coef : 0;
+  return sum;
+}
+
+/* Whether references move rank r by different distances along dim k, so that the hull grows. */
+static bool moves_unlike(const tf_beside_map *map, int r, int k) {
+  bool unlike = false;
+  for (int f = 1; f < map->n_forms; f++)
+    unlike |= coef_of(&map->rank[f][r], k) != coef_of(&map->rank[0][r], k);
+  return unlike;
+}
+
+/* Marks the dims that move ranks. */
+static void mark_ranked(tf_beside *b) {
+  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
+  for (int r = 0; r < z->rank; r++) {
+    const uint32_t dims = dims_of(b, r, false);
+    for (int k = 0; k < b->map.n_dims; k++) {
+      b->map.dim[k].ranked |= dims >> k & 1;
+      b->map.dim[k].alone |= (dims >> k & 1) && (z->pad[r] > 0 || moves_unlike(&b->map, r, k));
+    }
+  }
+  for (int k = 0; k < b->map.n_dims; k++) {
+    const tf_beside_dim *d = &b->map.dim[k];
+    for (int g = 0; g < d->n && d->ranked; g++)
+      b->moving |= UINT64_C(1) << d->loop[g].pos;
+    for (int g = 0; g < d->n_spatial && d->ranked; g++)
+      b->moving |= UINT64_C(1) << d->spatial[g].pos;
+  }
+}
+
+/* ---- the slice in another m-tile ------------------------------------------------------------ */
+
+static int below(const struct tf_beside_loop *l, int n, int pos) {
+  int k = 0;
+  while (k < n && l[k].pos < pos)
+    k++;
+  return k;
+}
+
+static bool same(const struct tf_beside_loop *a, const struct tf_beside_loop *b, int n) {
+  bool ok = true;
+  for (int k = 0; k < n; k++)
+    ok &= a[k].pos == b[k].pos && !a[k].stage && !b[k].stage && a[k].step == b[k].step;
+  return ok;
+}
+
+/* Whether the loops common to both split dims a and b alike; *n: those in time. */
+static bool goes_along(const tf_beside *b, const tf_beside_dim *a, const tf_beside_dim *o, int *n) {
+  const int spatial = below(o->spatial, o->n_spatial, b->n_common);
+  *n = below(o->loop, o->n, b->n_common);
+  return a->extent == o->extent && below(a->loop, a->n, b->n_common) == *n &&
+         below(a->spatial, a->n_spatial, b->n_common) == spatial && same(a->loop, o->loop, *n) &&
+         same(a->spatial, o->spatial, spatial);
+}
+
+/* Finds the dim beside the k-th of the other slice, if common loops move that.  False: there is
+ * none. */
+static bool find_holder(tf_beside *b, int k) {
+  const tf_beside_dim *o = &b->old.dim[k];
+  int n;
+  b->holder[k] = -1;
+  if (!below(o->loop, o->n, b->n_common)) return true;
+  for (int d = 0; d < b->map.n_dims && b->holder[k] < 0; d++)
+    if (!b->left[d].d && goes_along(b, &b->map.dim[d], o, &n)) b->holder[k] = d;
+  if (b->holder[k] < 0) return false;
+  tf_beside_left *to = &b->left[b->holder[k]];
+  *to = (tf_beside_left){.d = o, .at = &b->old_at[k], .shared = n};
+  return true;
+}
+
+/* Whether dim k moves a rank otherwise than what the other slice has left of it. */
+static bool leaves_unlike(const tf_beside *b, int k) {
+  bool unlike = b->map.n_forms > 1 || b->old.n_forms > 1;
+  for (int r = 0; r < b->map.n_ranks && !unlike; r++) {
+    int64_t coef = coef_of(&b->map.rank[0][r], k);
+    for (int d = 0; d < b->old.n_dims; d++)
+      if (b->holder[d] == k) coef -= coef_of(&b->old.rank[0][r], d);
+    unlike = coef != 0;
+  }
+  return unlike;
+}
+
+/* Pairs the loops that choose one instance in both m-tiles. */
+static void pair_loops(tf_beside *b, const int64_t *trip) {
+  int i = b->n_common, k = b->n_common;
+  b->n_pairs = 0;
+  for (;; i++, k++) {
+    while (i < b->path->n && (b->path->temporal >> i & 1 || trip[b->path->loops[i]] <= 1))
+      i++;
+    while (k < b->old_path->n &&
+           (b->old_path->temporal >> k & 1 || trip[b->old_path->loops[k]] <= 1))
+      k++;
+    if (i >= b->path->n || k >= b->old_path->n) return;
+    b->pair[b->n_pairs][0] = b->path->loops[i];
+    b->pair[b->n_pairs++][1] = b->old_path->loops[k];
+  }
+}
+
+/* Begins with the slice in the other m-tile, whose content the slice finds if their instances are
+ * the same ones. */
+static bool begin_other(struct tf_model *m, tf_beside *b) {
+  const bool irregular = m->ev.irregular;
+  memset(b->left, 0, sizeof b->left);
+  b->torn = false;
+  b->apart = 0;
+  if (b->from < 0) return true;
+  const bool agree = tf_layouts_agree(&m->ev, &m->scratch, b->i, b->from);
+  m->ev.irregular = irregular;
+  if (!agree) b->from = -1;
+  if (!agree) return true;
+  b->old_path = &m->plan->path[m->plan->slices[b->from].node];
+  bool ok = tf_beside_map_of(m, &m->plan->slices[b->from], &b->old);
+  for (int k = 0; k < b->old.n_dims && ok; k++)
+    ok = find_holder(b, k);
+  for (int k = 0; k < b->map.n_dims && ok; k++)
+    if (leaves_unlike(b, k)) b->apart |= UINT32_C(1) << k;
+  pair_loops(b, m->ev.trip);
+  return ok;
+}
+
+/* ---- a slice -------------------------------------------------------------------------------- */
+
+/* Whether no sum exceeds 2^60. */
+static bool small(const tf_beside *b) {
+  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
+  double most = 1;
+  for (int k = 0; k < b->path->n; k++)
+    most *= (double)trip_at(b, k);
+  for (int r = 0; r < z->rank && !b->s->leaf; r++)
+    most *= (double)z->extent[r];
+  return most < 0x1p60;
+}
+
+bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
+  const tf_slice *s = tf_slice_at(m->plan, i);
+  b->m = m;
+  b->i = i;
+  b->s = s;
+  b->path = &m->plan->path[s->node];
+  b->n_groups = 0;
+  b->turning = b->moving = 0;
+  b->drops = false;
+  b->from = -1;
+  b->kinds = NULL;
+  b->sets = NULL;
+  for (int k = 0; k < b->path->n; k++)
+    if (b->path->temporal >> k & 1 && trip_at(b, k) > 1) b->turning |= UINT64_C(1) << k;
+  if (!finds_one(b) || !tf_beside_map_of(m, s, &b->map) || !small(b) || !begin_other(m, b))
+    return false;
+  mark_ranked(b);
+  b->kinds = malloc((size_t)(b->map.n_dims + 1) * sizeof *b->kinds);
+  b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
+  m->starved |= !b->kinds || !b->sets;
+  return b->kinds && b->sets;
+}
+
+void tf_beside_end(tf_beside *b) {
+  free(b->kinds);
+  free(b->sets);
+}
+
+/* The place that spatial loops give an instance along a dim.  False: beyond what they split. */
+static bool place_along(const tf_beside_dim *d, const tf_path *path, const int64_t *cur, int who,
+                        tf_beside_place *at) {
+  int64_t sum = 0;
+  for (int s = 0, g = 0; s < d->n_stages; s++) {
+    for (; g < d->n_spatial && d->spatial[g].stage == s; g++)
+      sum += cur[path->loops[d->spatial[g].pos]] * d->spatial[g].step;
+    at->upto[s][who] = sum;
+  }
+  at->all[who] = sum;
+  bool works = sum < d->extent;
+  for (int s = 0; s < d->n_stages - 1; s++)
+    works &= sum - at->upto[s][who] < d->tile[s];
+  return works;
+}
+
+static void place_at(tf_beside *b, int64_t *cur, int who) {
+  bool works = true, other = true;
+  for (int k = 0; k < b->map.n_dims; k++)
+    works &= place_along(&b->map.dim[k], b->path, cur, who, &b->at[k]);
+  if (works) b->there |= 1u << who;
+  b->torn |= b->from < 0 && b->drops && !works; /* others may have left content there */
+  if (b->from < 0) return;
+  for (int k = 0; k < b->n_pairs; k++)
+    cur[b->pair[k][1]] = cur[b->pair[k][0]];
+  for (int k = 0; k < b->old.n_dims; k++)
+    other &= place_along(&b->old.dim[k], b->old_path, cur, who, &b->old_at[k]);
+  b->torn |= works != other;
+}
+
+void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
+  int64_t was[TF_MAX_PATH];
+  b->there = b->round = 0;
+  b->torn = false;
+  memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
+  if (b->from >= 0) memset(b->old_at, 0, (size_t)b->old.n_dims * sizeof *b->old_at);
+  place_at(b, cur, TF_SELF);
+  for (int k = 0; k < b->path->n; k++)
+    was[k] = cur[b->path->loops[k]];
+  for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
+    bool round;
+    if (!tf_peers_beside(b->m, b->i, (tf_source)w, cur, &round)) continue;
+    place_at(b, cur, 1 + w);
+    if (round) b->round |= 2u << w;
+    for (int k = 0; k < b->path->n; k++)
+      cur[b->path->loops[k]] = was[k];
+  }
+}

@@ -1,0 +1,225 @@
+/* Words that enter one instance, new ones and those that neighbours have: see beside.h. */
+#include <string.h>
+
+#include "model/cost/general/beside.h"
+
+/* A box that has words: an instance's, as held before the moment, or as needed at it. */
+typedef struct {
+  int who;
+  bool held;
+} place;
+
+typedef struct {
+  tf_beside *b;
+  tf_beside_moments x;
+  int n; /* of `had`, and one */
+  place had[TF_BESIDE_BOXES];
+  const tf_beside_kind *chosen[TF_BESIDE_DIMS];
+  const tf_beside_set *part[TF_BESIDE_DIMS];
+  int64_t others; /* settings of the loops that move nothing */
+  tf_beside_words *sum;
+  bool other; /* what is held is of the other m-tile's slice */
+  bool ok;
+} job;
+
+/* ---- sets of a group ------------------------------------------------------------------------ */
+
+static tf_ival of_dim(const job *j, int k, place p) {
+  return p.held ? j->chosen[k]->held[p.who] : j->chosen[k]->now[p.who];
+}
+
+/* What an instance holds along a dim of the slice in the other m-tile. */
+static tf_ival of_old(const job *j, int k, int who) {
+  const tf_beside *b = j->b;
+  const tf_beside_left alone = {.d = &b->old.dim[k], .at = &b->old_at[k]};
+  return b->holder[k] >= 0 ? j->chosen[b->holder[k]]->held[who] : tf_beside_last(&alone, who);
+}
+
+static tf_ival of_rank(const job *j, int r, place p) {
+  const tf_beside *b = j->b;
+  const bool other = p.held && j->other;
+  const tf_beside_map *map = other ? &b->old : &b->map;
+  tf_ival all = {0, 0};
+  for (int f = 0; f < map->n_forms; f++) {
+    const tf_beside_rank *of = &map->rank[f][r];
+    tf_ival v = {of->c, 1};
+    for (int i = 0; i < of->n; i++) {
+      const int k = of->term[i].dim;
+      v = tf_index_plus(v, of->term[i].coef, other ? of_old(j, k, p.who) : of_dim(j, k, p));
+    }
+    all = tf_hull(all, tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v));
+  }
+  return all;
+}
+
+/* Adds the settings of the chosen kinds to those like them. */
+static void add_set(job *j, const tf_beside_group *g, tf_beside_sets *to, int64_t n) {
+  tf_beside_set one;
+  for (int i = 0; i < g->n_rank; i++) {
+    const tf_ival need = of_rank(j, g->rank[i], j->had[0]);
+    if (need.len <= 0) return;
+    one.box[i][0] = (tf_ival){0, need.len};
+    for (int t = 1; t < j->n; t++) {
+      const tf_ival both = tf_common_part(need, of_rank(j, g->rank[i], j->had[t]));
+      one.box[i][t] = both.len > 0 ? (tf_ival){both.lo - need.lo, both.len} : (tf_ival){0, 0};
+    }
+  }
+  for (int k = 0; k < to->n; k++) {
+    bool same = true;
+    for (int i = 0; i < g->n_rank && same; i++)
+      same = !memcmp(to->at[k].box[i], one.box[i], (size_t)j->n * sizeof one.box[i][0]);
+    if (!same) continue;
+    to->at[k].n += n;
+    return;
+  }
+  j->ok &= to->n < TF_BESIDE_SETS;
+  if (!j->ok) return;
+  one.n = n;
+  to->at[to->n++] = one;
+}
+
+static void choose(job *j, const tf_beside_group *g, tf_beside_sets *to, uint32_t dims, int64_t n) {
+  if (!dims) {
+    add_set(j, g, to, n);
+    return;
+  }
+  const int k = __builtin_ctz(dims);
+  const tf_beside_kinds *of = &j->b->kinds[k];
+  for (int i = 0; i < of->n && j->ok; i++) {
+    j->chosen[k] = &of->at[i];
+    choose(j, g, to, dims & (dims - 1), n * of->at[i].n);
+  }
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+/* Adds what enters at n moments, at which the boxes are those of the chosen sets. */
+static void add_words(job *j, int64_t n) {
+  const tf_beside *b = j->b;
+  tf_ival box[TF_BESIDE_BOXES][TF_MAX_RANK];
+  tf_peer_boxes q = {.rank = b->m->plan->wl->tensors[b->s->tensor].rank};
+  for (int g = 0; g < b->n_groups; g++)
+    for (int i = 0; i < b->group[g].n_rank; i++)
+      for (int t = 0; t < j->n; t++)
+        box[t][b->group[g].rank[i]] = j->part[g]->box[i][t];
+  int64_t left = tf_ival_volume(box[0], q.rank);
+  for (int t = 1; t < j->n && left; t++) {
+    const int64_t words = tf_peer_ask(&q, box[0], box[t]);
+    left -= words;
+    if (j->had[t].who != TF_SELF) {
+      j->sum->from[j->had[t].who - 1] += n * words;
+      j->sum->load += n * words;
+    }
+  }
+  j->sum->above += n * left;
+  j->sum->load += n * left;
+}
+
+static void combine(job *j, int g, int64_t n) {
+  if (g == j->b->n_groups) {
+    add_words(j, n);
+    return;
+  }
+  for (int i = 0; i < j->b->sets[g].n; i++) {
+    j->part[g] = &j->b->sets[g].at[i];
+    combine(j, g + 1, n * j->part[g]->n);
+  }
+}
+
+/* The boxes that have words, in the order in which they are asked. */
+static void list_boxes(job *j) {
+  const tf_beside *b = j->b;
+  j->n = 1;
+  j->had[0] = (place){TF_SELF, false};
+  if (j->x.finds) j->had[j->n++] = (place){TF_SELF, true};
+  for (int w = 0; w < TF_N_BESIDE; w++) {
+    const unsigned bit = 2u << w;
+    const bool first = (w == TF_LESS_X || w == TF_LESS_Y) && !(b->round & bit);
+    if (!(b->there & bit)) continue;
+    if (j->x.finds) j->had[j->n++] = (place){1 + w, true};
+    if (first && !(j->x.rests & bit)) j->had[j->n++] = (place){1 + w, false};
+  }
+}
+
+/* Sums over the moments at which these neighbours sit out. */
+static void sum_moments(job *j) {
+  tf_beside *b = j->b;
+  int64_t n = j->others;
+  for (int k = 0; k < b->map.n_dims && j->ok; k++) {
+    const tf_beside_left *left = j->other && b->left[k].d ? &b->left[k] : NULL;
+    j->x.each = j->other && b->apart >> k & 1;
+    j->ok = tf_beside_kinds_of(&b->map.dim[k], &j->x, &b->at[k], left, &b->kinds[k]);
+    int64_t all = 0;
+    for (int i = 0; i < b->kinds[k].n && j->ok; i++)
+      all += b->kinds[k].at[i].n;
+    if (!all) return;
+    if (!(b->ranked >> k & 1)) n *= all;
+    j->chosen[k] = &b->kinds[k].at[0];
+  }
+  if (j->x.rests && b->drops) j->ok = false;
+  list_boxes(j);
+  for (int g = 0; g < b->n_groups && j->ok; g++) {
+    b->sets[g].n = 0;
+    choose(j, &b->group[g], &b->sets[g], b->group[g].dims, 1);
+  }
+  if (j->ok) combine(j, 0, n);
+}
+
+/* Whether a neighbour sits out moments of the instance that the loops of dim k choose. */
+static bool may_rest(const tf_beside *b, int k, int who) {
+  const tf_beside_dim *d = &b->map.dim[k];
+  int64_t most = 0;
+  for (int g = 0; g < d->n; g++)
+    most += (d->loop[g].trip - 1) * d->loop[g].step;
+  const int64_t *at = b->at[k].all, own = d->extent - 1 - at[TF_SELF];
+  return d->n_stages > 1 || (most < own ? most : own) + at[who] >= d->extent;
+}
+
+/* Sums over all ways in which neighbours from `who` on work or sit out. */
+static void each_way(job *j, int who) {
+  const tf_beside *b = j->b;
+  while (who < TF_ABOUT && !(b->there >> who & 1))
+    who++;
+  if (who == TF_ABOUT) {
+    sum_moments(j);
+    return;
+  }
+  j->x.since[who] = j->x.stepping;
+  each_way(j, who + 1);
+  for (int k = 0; k < b->map.n_dims && j->ok; k++)
+    for (int g = 0; g < b->map.dim[k].n && may_rest(b, k, who); g++) {
+      if (b->map.dim[k].loop[g].pos > j->x.stepping) break;
+      j->x.rests |= 1u << who;
+      j->x.since[who] = b->map.dim[k].loop[g].pos;
+      each_way(j, who + 1);
+      j->x.rests &= ~(1u << who);
+    }
+}
+
+bool tf_beside_sum(tf_beside *b, int stepping, tf_beside_found found, uint64_t zero,
+                   tf_beside_words *sum) {
+  job j = {.b = b,
+           .x = {.stepping = stepping,
+                 .finds = found != TF_FIND_NOTHING,
+                 .zero = zero,
+                 .there = b->there},
+           .others = 1,
+           .sum = sum,
+           .other = found == TF_FIND_OTHER,
+           .ok = true};
+  uint64_t rest = b->turning;
+  if (!(b->there & 1)) return true;
+  if (stepping >= 0 && stepping < TF_MAX_PATH && zero >> stepping & 1) return true;
+  if (b->torn || !tf_beside_regroup(b, j.other)) return false;
+  for (int k = 0; k < b->map.n_dims; k++)
+    for (int g = 0; g < b->map.dim[k].n; g++)
+      rest &= ~(UINT64_C(1) << b->map.dim[k].loop[g].pos);
+  for (; rest; rest &= rest - 1) {
+    const int pos = __builtin_ctzll(rest);
+    if (pos > stepping || zero >> pos & 1) continue;
+    j.others *= b->m->ev.trip[b->path->loops[pos]] - (pos == stepping);
+  }
+  j.x.since[TF_SELF] = stepping;
+  each_way(&j, 1);
+  return j.ok;
+}
