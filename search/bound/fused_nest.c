@@ -78,6 +78,7 @@ struct tf_f_nest {
   int level[PARTS], order[PARTS]; /* order: from the outermost place in */
   int at[PARTS][DIMS];            /* classes at the place of each */
   double best;
+  tf_f_front *front;         /* [level] by what is held of a memory; NULL: the least alone */
   spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
 
@@ -377,17 +378,81 @@ static double times_of(const tf_f_nest *n, int i, const double *left) {
   return fmax(1, least);
 }
 
+/* ---- what is held throughout ---------------------------------------------------------------- */
+/* Whether no loop on a dim of the pinned part, outside of its place, moves part i. */
+static bool is_held_throughout(const tf_f_nest *n, int i) {
+  const unsigned dims = part_of(n, n->pin->part)->dims;
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (dims >> d & 1 && n->at[i][d] > 0) return false;
+  return part_of(n, i)->role <= TF_F_OUT && n->level[i] <= n->op->inner;
+}
+
+/* Bits of the blocks, in all instances of each memory, that stay from run to run of the pinned
+ * part's home scope. */
+static void find_held(const tf_f_nest *n, double *bits) {
+  memset(bits, 0, LEVELS * sizeof *bits);
+  for (int k = 0; k < n->op->n && n->order[k] != n->pin->part; k++) {
+    const int i = n->order[k];
+    double words = 1;
+    if (!is_held_throughout(n, i)) continue;
+    for (int d = 0; d < n->op->n_dims; d++)
+      if (part_of(n, i)->dims >> d & 1) words *= (double)n->steps[d].of[n->at[i][d]].len;
+    bits[n->level[i]] += words * bits_of(n, i);
+  }
+}
+
+/* Makes room for a point: the one that is nearest to the next one takes the fewer bits and the
+ * fewer words of both. */
+static void join_points(tf_f_front *f) {
+  int best = 0;
+  for (int i = 1; i + 1 < f->n; i++)
+    if (f->words[i] - f->words[i + 1] < f->words[best] - f->words[best + 1]) best = i;
+  f->words[best] = f->words[best + 1];
+  for (int i = best + 1; i + 1 < f->n; i++)
+    f->bits[i] = f->bits[i + 1], f->words[i] = f->words[i + 1];
+  f->n--;
+}
+
+static void add_point(tf_f_front *f, double bits, double words) {
+  int at = 0, to;
+  while (at < f->n && f->bits[at] <= bits)
+    if (f->words[at++] <= words) return;
+  if (at > 0 && f->bits[at - 1] == bits) at--;
+  for (to = at; to < f->n && f->words[to] >= words;)
+    to++;
+  if (to == at && f->n == TF_F_FRONT) {
+    join_points(f);
+    add_point(f, bits, words);
+    return;
+  }
+  const int by = 1 - (to - at);
+  memmove(&f->bits[at + 1], &f->bits[to], (size_t)(f->n - to) * sizeof *f->bits);
+  memmove(&f->words[at + 1], &f->words[to], (size_t)(f->n - to) * sizeof *f->words);
+  f->bits[at] = bits, f->words[at] = words;
+  f->n += by;
+}
+
 /* ---- places --------------------------------------------------------------------------------- */
 static void look(tf_f_nest *n) {
   double left[LEVELS], words = 0;
   --*n->looks;
   if (!find_room(n, left)) return;
+  if (n->pin->part >= 0 && isfinite(n->pin->times) &&
+      times_of(n, n->pin->part, left) > n->pin->times)
+    return;
   for (int i = 0; i < n->op->n && words < n->best; i++) {
     const tf_f_part *p = part_of(n, i);
     if (p->role > TF_F_OUT) continue;
     words += p->words * (times_of(n, i, left) - 1) * (p->role == TF_F_OUT ? 2 : 1);
   }
-  n->best = fmin(n->best, words);
+  if (!n->front) {
+    n->best = fmin(n->best, words);
+    return;
+  }
+  double held[LEVELS];
+  find_held(n, held);
+  for (int l = 1; l <= n->op->inner; l++)
+    add_point(&n->front[l], held[l], words);
 }
 
 /* What a place wants of the steps of a dim: as many as there may be, few, nothing, or so many. */
@@ -489,15 +554,45 @@ static void all_levels(tf_f_nest *n, int i) {
   }
 }
 
+/* Whether the pinned part has room: else no look is needed. */
+static bool has_room_itself(tf_f_nest *n) {
+  const tf_f_pin *pin = n->pin;
+  if (pin->part < 0) return true;
+  --*n->looks;
+  return block_at(n, pin->part, pin->level, pin->steps) * part_of(n, pin->part)->bits <=
+         room_of(n, pin->level);
+}
+
 double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks) {
-  n->pin = pin, n->looks = looks, n->best = INFINITY;
+  n->pin = pin, n->looks = looks, n->best = INFINITY, n->front = NULL;
   for (int i = 0; i < n->op->n; i++)
     n->order[i] = i;
-  if (pin->part >= 0) { /* no look is needed where it has no room itself */
-    const double words = block_at(n, pin->part, pin->level, pin->steps);
-    --*looks;
-    if (words * part_of(n, pin->part)->bits > room_of(n, pin->level)) return INFINITY;
-  }
-  all_levels(n, 0);
+  if (has_room_itself(n)) all_levels(n, 0);
   return n->best;
+}
+
+double tf_f_nest_fronts(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks, tf_f_front *of_level) {
+  n->pin = pin, n->looks = looks, n->best = INFINITY, n->front = of_level;
+  for (int l = 1; l <= n->op->inner; l++)
+    of_level[l].n = 0;
+  for (int i = 0; i < n->op->n; i++)
+    n->order[i] = i;
+  if (has_room_itself(n)) all_levels(n, 0);
+  return of_level[1].n ? of_level[1].words[of_level[1].n - 1] : INFINITY;
+}
+
+double tf_f_nest_runs(const tf_f_nest *n, const tf_f_pin *pin) {
+  double runs = 1;
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (part_of(n, pin->part)->dims >> d & 1) runs *= (double)n->steps[d].of[pin->steps[d]].lo;
+  return runs;
+}
+
+double tf_f_nest_room(const tf_f_nest *n, const tf_f_pin *pin, int level) {
+  const tf_f_part *p = part_of(n, pin->part);
+  double words = 1;
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (p->dims >> d & 1) words *= (double)n->steps[d].of[pin->steps[d]].len;
+  const double own = pin->level == level ? words * p->bits : 0;
+  return room_of(n, level) * n->instances[level] - own;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "model/tree/build.h"
+#include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/run/driver.h"
 #include "search/run/tree_local_search.h"
@@ -280,6 +281,26 @@ static bool by_pairs(const tf_x_start *s, so_far *now) {
   return best;
 }
 
+/* The best of those in which the units' memories hold what passes from op to op. */
+static bool by_held(const tf_x_start *s, so_far *now) {
+  tf_tree *trees[TF_PAIRS_HELD], *least = NULL;
+  tf_figures f, of_least;
+  double value = now->best;
+  const int n = now->best > s->floor * TF_X_NEAR ? tf_pairs_held(s->arch, s->wl, trees) : 0;
+  for (int k = 0; k < n; k++, now->spent++) {
+    const bool fits = tf_can_export(s->o->exportable, trees[k]) &&
+                      tf_figures_of_tree(trees[k], TF_COUNT_SHORT, &f);
+    if (!fits || !(tf_objective_value(s->o->objective, &f) < value)) {
+      tf_tree_free(trees[k]);
+      continue;
+    }
+    tf_tree_free(least);
+    least = trees[k], of_least = f;
+    value = tf_objective_value(s->o->objective, &f);
+  }
+  return least && pass(s, &least, &of_least, now);
+}
+
 /* Local search from the best so far. */
 static bool by_moves(const tf_x_start *s, so_far *now) {
   tf_found f;
@@ -294,7 +315,7 @@ int64_t tf_x_start_with(const tf_x_start *s, tf_budget_clock *clock) {
   const tf_objective own = s->o->objective;
   so_far now = {.clock = clock, .best = INFINITY, .phases = tf_phases_ways(s->arch, s->wl) > 0};
   bool best = by_search(s, own, &now) || by_formulas(s, own, &now) || by_phases(s, &now) ||
-              by_pairs(s, &now) || by_moves(s, &now);
+              by_pairs(s, &now) || by_held(s, &now) || by_moves(s, &now);
   for (int by = 0; by < TF_N_OBJECTIVES && !best; by++)
     if (by != (int)own && !tf_clock_over(clock))
       best = by_search(s, (tf_objective)by, &now) || by_formulas(s, (tf_objective)by, &now);

@@ -28,10 +28,11 @@ typedef struct {
 } loop_change;
 
 typedef struct {
-  enum { LOOPS, SWAP, BYPASS, SCOPE } kind;
+  enum { LOOPS, SWAP, BYPASS, SCOPE, KEEP } kind;
   int n_changes;
   loop_change changes[PUTS];
-  int node, what; /* SWAP: loops `what` and `what` + 1; BYPASS: the tensor; SCOPE: the kind */
+  int node, what; /* SWAP: loops `what` and `what` + 1; BYPASS, KEEP: the tensor; SCOPE: the kind */
+  int level;      /* KEEP: the memory that keeps it; 0: none is named */
 } move;
 
 typedef struct {
@@ -82,6 +83,16 @@ static void build_toggled(tf_build *b, const tf_node *at, int z) {
   if (!had) tf_build_bypass(b, (tf_named){.tensor = z});
 }
 
+/* The scope with the tensor kept in another memory. */
+static void build_kept(tf_build *b, const tf_node *at, int z, int level) {
+  tf_node like = *at;
+  like.n_keep = 0;
+  tf_build_node(b, &like);
+  for (int k = 0; k < at->n_keep; k++)
+    if (at->keep[k].tensor != z) tf_build_keep(b, at->keep[k]);
+  if (level) tf_build_keep(b, (tf_keep){.tensor = z, .level = level});
+}
+
 /* The tree after the move.  NULL: a rule refuses it, or memory ran out. */
 static tf_tree *apply(const tf_tree *t, const move *m, bool *failed) {
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
@@ -90,6 +101,8 @@ static tf_tree *apply(const tf_tree *t, const move *m, bool *failed) {
     if (m->kind == SCOPE && m->node == n) like.scope = (tf_scope)m->what;
     if (m->kind == BYPASS && m->node == n)
       build_toggled(b, &t->nodes[n], m->what);
+    else if (m->kind == KEEP && m->node == n)
+      build_kept(b, &t->nodes[n], m->what, m->level);
     else
       tf_build_node(b, &like);
     if (like.kind == TF_TILE) build_loops(b, &t->nodes[n], n, m);
@@ -247,12 +260,27 @@ static bool touches(const tf_tree *t, int n, int z) {
   return false;
 }
 
+/* Other memories that may keep what has its home at the scope. */
+static void keeps(list *l, int n) {
+  const tf_tree *t = l->t;
+  for (int z = 0; z < t->workload->n_tensors; z++) {
+    if (tf_tree_home_scope(t, z) != n) continue;
+    bool named = false;
+    for (int k = 0; k < t->nodes[n].n_keep; k++)
+      named |= t->nodes[n].keep[k].tensor == z;
+    const int home = tf_tree_home(t, z);
+    for (int level = named ? 0 : home + 1; level < t->arch->n_memories; level++)
+      if (level != home) add_move(l, (move){.kind = KEEP, .node = n, .what = z, .level = level});
+  }
+}
+
 static void moves_of(list *l) {
   l->n = 0;
   for (int n = 0; n < l->t->n_nodes; n++) {
     const tf_node *at = &l->t->nodes[n];
     for (int s = 0; at->kind == TF_SCOPE && s < TF_N_SCOPES; s++)
       if (s != (int)at->scope) add_move(l, (move){.kind = SCOPE, .node = n, .what = s});
+    if (at->kind == TF_SCOPE) keeps(l, n);
     if (at->kind != TF_TILE) continue;
     pairs(l, n);
     across_scope(l, n);

@@ -1,5 +1,8 @@
 #include "search/space/pairs.h"
 
+#include <string.h>
+
+#include "model/demand/on_mesh.h"
 #include "model/input/dims.h"
 #include "model/tree/build.h"
 #include "search/common/ops.h"
@@ -90,4 +93,194 @@ tf_tree *tf_pairs_fused(const tf_tree *t, int node) {
   const int behind = t->nodes[next].end;
   put_others(b, t, behind, t->n_nodes, behind - tf_build_draft(b)->n_nodes);
   return tf_build_tree(b);
+}
+
+/* ---- held by the units' memories ------------------------------------------------------------- */
+enum { RANKS = 4, SIDES = 16, CUT = 64 /* most steps of the loops that both share */ };
+
+/* What is held, how it is spread, and how often what both share steps. */
+typedef struct {
+  int64_t on[SIDES][RANKS]; /* [2 * memory + axis] instances of a rank */
+  int64_t steps[RANKS], rest[RANKS];
+  double words; /* that pass the outermost memory, but for those that are held */
+} held_way;
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  int ops[2], home;     /* the first one makes what the second reads */
+  int n, dim[2][RANKS]; /* of each op, by ranks */
+  int64_t extent[RANKS];
+  bool shared[RANKS]; /* loops over it may be outside of both */
+  held_way now, best[TF_PAIRS_HELD];
+  int n_best;
+} holding;
+
+/* Words of the op's other tensors, where each passes for all steps of the ranks that it lacks. */
+static double words_past(const holding *h, int which) {
+  const tf_op *op = &h->wl->ops[h->ops[which]];
+  const int z = h->wl->ops[h->ops[0]].out;
+  double all = 0;
+  for (int r = 0; r < op->n_reads; r++) {
+    const tf_ref *ref = &op->reads[r];
+    const tf_tensor *t = &h->wl->tensors[ref->tensor];
+    double words = 1;
+    if (ref->tensor == z) continue;
+    for (int k = 0; k < t->rank; k++)
+      words *= (double)t->extent[k];
+    for (int k = 0; k < h->n; k++)
+      if (!tf_ref_moves(ref, t->rank, h->dim[which][k])) words *= (double)h->now.steps[k];
+    all += words;
+  }
+  return all;
+}
+
+static void keep_way(holding *h) {
+  int at = h->n_best < TF_PAIRS_HELD ? h->n_best++ : TF_PAIRS_HELD;
+  h->now.words = words_past(h, 0) + words_past(h, 1);
+  for (; at > 0 && h->best[at - 1].words > h->now.words; at--)
+    if (at < TF_PAIRS_HELD) h->best[at] = h->best[at - 1];
+  if (at < TF_PAIRS_HELD) h->best[at] = h->now;
+}
+
+/* Whether the block of an instance fits, with so many steps of a rank. */
+static bool block_fits(holding *h, int rank, int64_t steps) {
+  const tf_memory *m = &h->arch->memories[h->home];
+  double bits = h->wl->tensors[h->wl->ops[h->ops[0]].out].word_bits;
+  for (int k = 0; k < h->n; k++) {
+    int64_t left = tf_ceil_div(h->extent[k], k == rank ? steps : 1);
+    for (int i = 0; i < SIDES; i++)
+      left = tf_ceil_div(left, h->now.on[i][k]);
+    h->now.steps[k] = k == rank ? steps : 1;
+    h->now.rest[k] = left;
+    bits *= (double)left;
+  }
+  return m->capacity_words < 0 || bits <= (double)m->capacity_words * m->word_bits;
+}
+
+/* With the fewest steps of one rank that fit. */
+static void cut_ways(holding *h) {
+  for (int k = 0; k < h->n; k++)
+    for (int64_t steps = 1; h->shared[k] && steps <= CUT && steps <= h->extent[k]; steps++)
+      if (block_fits(h, k, steps)) {
+        if (steps > 1 || !k) keep_way(h);
+        break;
+      }
+}
+
+/* Spreads ranks over side i and those further in: up to two share a side. */
+static void spread_ways(holding *h, int i) {
+  if (i == 2 * h->home) {
+    cut_ways(h);
+    return;
+  }
+  const int64_t side = h->arch->memories[i / 2 + 1].mesh[i % 2];
+  for (int k = 0; k < h->n; k++)
+    h->now.on[i][k] = 1;
+  if (side == 1) {
+    spread_ways(h, i + 1);
+    return;
+  }
+  for (int a = 0; a < h->n; a++)
+    for (int64_t x = side; x > 0; x = tf_spread_fewer(side, x))
+      for (int b = 0; b < h->n; b++) {
+        if (a == b || (x == side && b > (a == 0)) || x == 1 || (x * x < side && a > b)) continue;
+        h->now.on[i][a] = x, h->now.on[i][b] = side / x;
+        spread_ways(h, i + 1);
+        h->now.on[i][a] = h->now.on[i][b] = 1;
+      }
+}
+
+static bool is_cut_alike(const tf_tensor *z, const tf_ref *ref, int k) {
+  return ref->index[k].n_terms == 1 && !ref->index[k].c && ref->index[k].terms[0].coef == 1 &&
+         !z->pad[k];
+}
+
+/* The two ops, if the units of both are fed by one memory that has more room, in all, than another
+ * one further out. */
+static bool find_holding(holding *h) {
+  const tf_workload *wl = h->wl;
+  double instances = 1, room[SIDES / 2] = {0};
+  if (wl->n_ops != 2) return false;
+  h->ops[0] = wl->topo[0], h->ops[1] = wl->topo[1];
+  const tf_op *reader = &wl->ops[h->ops[1]];
+  const tf_tensor *z = &wl->tensors[wl->ops[h->ops[0]].out];
+  const tf_ref *ref = NULL;
+  for (int r = 0; r < reader->n_reads; r++)
+    if (&wl->tensors[reader->reads[r].tensor] == z) ref = ref ? NULL : &reader->reads[r];
+  const int u = tf_ops_unit(h->arch, wl, h->ops[0]), v = tf_ops_unit(h->arch, wl, h->ops[1]);
+  if (!ref || z->rank > RANKS || u < 0 || v < 0) return false;
+  h->home = h->arch->units[u].below;
+  if (h->arch->units[v].below != h->home || 2 * h->home >= SIDES) return false;
+  bool more = false;
+  for (int l = 1; l <= h->home; l++) {
+    const tf_memory *m = &h->arch->memories[l];
+    instances *= (double)m->mesh[0] * (double)m->mesh[1];
+    room[l] = m->capacity_words < 0 ? -1 : instances * (double)m->capacity_words * m->word_bits;
+  }
+  for (int l = 1; l < h->home; l++)
+    more |= room[l] >= 0 && (room[h->home] < 0 || room[h->home] > room[l]);
+  for (int k = 0; k < z->rank && more; k++) {
+    if (!is_cut_alike(z, ref, k)) return false;
+    const int d = ref->index[k].terms[0].dim;
+    h->dim[0][h->n] = wl->ops[h->ops[0]].dims[k], h->dim[1][h->n] = d;
+    h->extent[h->n] = wl->dims[d].extent;
+    h->shared[h->n++] = tf_op_slot(reader, d) < reader->n_out_dims;
+  }
+  return more && h->n > 1;
+}
+
+static void put_loop(tf_build *b, int dim, int64_t trip, tf_axis axis) {
+  if (trip > 1) tf_build_loop(b, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
+}
+
+/* An op's Tiles: its own dims are outside of all that is spread. */
+static void put_held(const holding *h, const held_way *w, int which, tf_build *b, int parent) {
+  const tf_op *op = &h->wl->ops[h->ops[which]];
+  const int z = h->wl->ops[h->ops[0]].out;
+  for (int l = 0; l <= h->home; l++) {
+    parent = tf_build_tile(b, parent, l);
+    for (int i = 0; i < op->n_dims && !l; i++) {
+      bool own = true;
+      for (int k = 0; k < h->n; k++)
+        own &= h->dim[which][k] != op->dims[i];
+      if (own) put_loop(b, op->dims[i], h->wl->dims[op->dims[i]].extent, TF_TEMPORAL);
+    }
+    for (int k = 0; k < h->n && l == h->home; k++)
+      put_loop(b, h->dim[which][k], w->rest[k], TF_TEMPORAL);
+    for (int i = 0; i < 2 && l < h->home; i++)
+      for (int k = 0; k < h->n; k++)
+        put_loop(b, h->dim[which][k], w->on[2 * l + i][k], i ? TF_SPATIAL_Y : TF_SPATIAL_X);
+    if (l < h->home) continue;
+    if (op->out != z) tf_build_bypass(b, (tf_named){.tensor = op->out});
+    for (int r = 0; r < op->n_reads; r++)
+      if (op->reads[r].tensor != z) tf_build_bypass(b, (tf_named){.tensor = op->reads[r].tensor});
+  }
+  tf_build_op(b, parent, h->ops[which]);
+}
+
+static tf_tree *held_tree(const holding *h, const held_way *w) {
+  tf_build *b = tf_build_new(h->arch, h->wl, NULL);
+  if (!b) return NULL;
+  const int tile = tf_build_tile(b, -1, 0);
+  for (int k = 0; k < h->n; k++)
+    put_loop(b, h->dim[1][k], w->steps[k], TF_TEMPORAL);
+  const int scope = tf_build_scope(b, tile, TF_SEQ);
+  tf_build_keep(b, (tf_keep){.tensor = h->wl->ops[h->ops[0]].out, .level = h->home});
+  put_held(h, w, 0, b, scope);
+  put_held(h, w, 1, b, scope);
+  return tf_build_tree(b);
+}
+
+int tf_pairs_held(const tf_arch *arch, const tf_workload *wl, tf_tree *trees[TF_PAIRS_HELD]) {
+  holding h = {.arch = arch, .wl = wl};
+  int n = 0;
+  if (!find_holding(&h)) return 0;
+  for (int i = 0; i < SIDES; i++)
+    for (int k = 0; k < RANKS; k++)
+      h.now.on[i][k] = 1;
+  spread_ways(&h, 0);
+  for (int k = 0; k < h.n_best; k++)
+    if ((trees[n] = held_tree(&h, &h.best[k]))) n++;
+  return n;
 }

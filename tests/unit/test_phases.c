@@ -2,9 +2,11 @@
  * rules and has completions that the model counts, no faster than the bound; and that the solver
  * finds by them what it does not find without.  Pairs that are fused (search/space/pairs.h)
  * likewise. */
+#include "search/common/objective.h"
 #include "search/space/pairs.h"
 #include "search/space/phases.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tests/unit/case.h"
@@ -145,6 +147,14 @@ static void check_none(const char *workload) {
   tf_spec_free(s);
 }
 
+static tf_spec *spec_of(const char *text) {
+  const tf_text t = {"text", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_diags_free(d);
+  return s;
+}
+
 /* Five products, of which the last two are scores and what they weigh. */
 static tf_spec *products(void) {
   static const char text[] =
@@ -153,11 +163,7 @@ static tf_spec *products(void) {
       "workload: {name: w, dims: {m: 256, l: 256, a: 32, c: 64}, ops: ['Q[m,a] += I[m,c] * "
       "X[c,a]', 'K[l,a] += I[l,c] * Y[c,a]', 'V[l,a] += I[l,c] * W[c,a]', 'S[m,l] += Q[m,a] * "
       "K[l,a]', 'O[m,a] += S[m,l] * V[l,a]']}\n";
-  const tf_text t = {"text", text, strlen(text)};
-  tf_diags *d = tf_diags_new();
-  tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_diags_free(d);
-  return s;
+  return spec_of(text);
 }
 
 /* What stands below the pair is kept where it is made, and the loops of the others stay.  No pair:
@@ -211,6 +217,45 @@ static void check_pairs_found(void) {
   tf_diags_free(d);
 }
 
+/* Half of C fills the registers: 5 x 53 of its columns and 31 of its rows on 320 instances of six
+ * words, two dims on one side of the mesh.  B and D pass twice; with thirds of C in Buf, which has
+ * less room, three times. */
+static void check_held(void) {
+  static const char work[] = "workload: {name: w, dims: {m: 61, k: 101, l: 53, n: 19}, ops: "
+                             "['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']}\n";
+  char text[700];
+  for (int more = 0; more < 2; more++) {
+    snprintf(text, sizeof text,
+             "architecture: {name: a, memories: [{name: D, bandwidth: 8}, {name: B, mesh: [5, 1], "
+             "capacity: %d}, {name: R, mesh: [8, 8], capacity: 6}], compute: [{name: u, ops: "
+             "[mac], below: R}]}\n%s",
+             more ? 384 : 338, work);
+    tf_spec *s = spec_of(text);
+    tf_tree *trees[TF_PAIRS_HELD];
+    double least = INFINITY;
+    const int n = CHECK(s != NULL) ? tf_pairs_held(s->arch, s->workload, trees) : 0;
+    for (int k = 0; k < n; k++) {
+      tf_figures f;
+      CHECK_I64(tf_tree_home(trees[k], s->workload->ops[0].out), 2);
+      if (tf_figures_of_tree(trees[k], TF_COUNT_LONG, &f)) least = fmin(least, f.traffic_words);
+      tf_tree_free(trees[k]);
+    }
+    /* Buf with as much room in all as the registers: nothing to gain. */
+    CHECK(more ? n == 0 : least == 6161 + 2 * 5353 + 1159 + 2 * 1007);
+    tf_spec_free(s);
+  }
+}
+
+/* No such trees: one op; a single inner memory. */
+static void check_not_held(void) {
+  tf_tree *trees[TF_PAIRS_HELD];
+  tf_spec *one = edge_with("workloads/gemm.yaml"), *chain = products();
+  if (CHECK(one != NULL)) CHECK_I64(tf_pairs_held(one->arch, one->workload, trees), 0);
+  if (CHECK(chain != NULL)) CHECK_I64(tf_pairs_held(chain->arch, chain->workload, trees), 0);
+  tf_spec_free(one);
+  tf_spec_free(chain);
+}
+
 int main(void) {
   tf_spec *s = edge_with("workloads/attention/g10.yaml");
   if (CHECK(s != NULL)) {
@@ -224,5 +269,7 @@ int main(void) {
   check_chain();
   check_pairs();
   check_pairs_found();
+  check_held();
+  check_not_held();
   return check_report();
 }
