@@ -55,6 +55,9 @@ static const double reader_share = 2.0 / 3;
  * block. */
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3,
                     group_block = 120;
+/* Lines that a warp's store of fragments touches, one of each of its rows, each a cycle of the port
+ * to memory: for results of warpgroups that do not leave by boxes. */
+static const double store_lines = 8;
 /* For an element of a tile that is gathered: of neighbours along the sum that are apart in memory
  * (fewer, copy_stays, if their distances are the same in each step and stay in registers), beside
  * the work for each piece and for the pixel's coordinate along each rank; and of the positions and
@@ -99,6 +102,7 @@ typedef struct {
   /* of a block, in cycles: */
   double tensor, plain, special, shared, copied, waits;
   double issued;           /* instructions of the warp that issues most */
+  double scattered;        /* cycles of the port for results that leave row by row, of warpgroups */
   double partial_sums;     /* cycles of plain units for partial sums of a ring, beside products */
   double slots, all_slots; /* instructions issued by such a warp; and by all, in whole warps */
   double share;            /* the share of the block's warps that run the statement */
@@ -293,6 +297,15 @@ static double fragment_instructions(const block *b, const ir_stmt *s, double pla
   return padded_points(b, s) * each / CU_LANES + rows * row_meets;
 }
 
+/* Halves leave in pairs, where they are neighbours. */
+static void cost_of_scattered(block *b, const ir_stmt *s, double times) {
+  if (!b->groups || s->kind != IR_SAVE || cu_of(s)->by_boxes) return;
+  const ir_buffer *to = &b->p->buffers[s->save.to], *from = &b->p->buffers[s->save.from];
+  const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
+  b->scattered += times * padded_points(b, s) / (pairs ? 2 : 1) * store_lines * b->lanes /
+                  CU_LANES / CU_LANES;
+}
+
 /* Sums of a depthwise convolution, in registers; loads of weights overlap. */
 static void cost_of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
@@ -318,6 +331,7 @@ static void cost_of_points(block *b, const ir_stmt *s, bool region) {
   double plain, special;
   (region && s->kind != IR_SAVE ? point_instructions : memory_point_instructions)(b, s, &plain,
                                                                                   &special);
+  if (region) cost_of_scattered(b, s, times);
   b->plain += all * plain / b->mp->plain;
   b->special += all * special / b->mp->special;
   if (region) {
@@ -595,7 +609,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
                    .latency = b->mp->latency,
                    .epilogue =
                        (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) +
-                       b->mp->barrier,
+                       b->scattered + b->mp->barrier,
                    .blocks = blocks,
                    .in_turns = taken_in_turn};
 }
@@ -609,7 +623,7 @@ static void walk(block *b, const ir_stmt *s, bool longest) {
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->partial_sums =
-      b->issued = 0;
+      b->scattered = b->issued = 0;
   b->slots = b->all_slots = b->multiplied = b->summed = 0;
   b->share = 1;
   b->few_warps = false;
@@ -734,7 +748,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   t->unit[TF_TIME_SPECIAL] += each * b->special;
   t->unit[TF_TIME_ISSUE] +=
       each * fmax(b->plain + b->partial_sums, issue_cycles_of(b, warps_of(b, s)));
-  t->unit[TF_TIME_SHARED] += each * b->shared;
+  t->unit[TF_TIME_SHARED] += each * (b->shared + b->scattered);
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;
   t->unit[TF_TIME_WAITS] += waits * b->waits;
