@@ -229,6 +229,13 @@ static const char staged_words[] =
     "% 8) * 4 + LANE % 2 * 2));\n"
     "  WRITES(to, 8);\n  *to = two_words{two[0], two[1]};\n}\n";
 
+static const char staged_bytes[] =
+    "DEVICE void put_staged(uint8_t *panel, int down, int eight, const float *two) {\n"
+    "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
+    "  uint16_t *const to = (uint16_t *)(panel + row * 128 + ((eight / 2 ^ row % 8) * 16 + eight % "
+    "2 * 8 + LANE % 4 * 2));\n"
+    "  WRITES(to, 2);\n  *to = pack_two_e4m3(two[0], two[1]);\n}\n";
+
 /* ---- by rank and by width ------------------------------------------------------------------- */
 
 static void coordinates(FILE *out, int rank) {
@@ -396,7 +403,8 @@ void cu_groups_device(FILE *out, const ir_program *p) {
   fputs("#endif\n", out);
   fputs(kept, out), fputs(both, out);
   const bool halves = u.leaves[IR_BF16] || u.leaves[IR_F16];
-  if (halves || u.leaves[IR_F32]) fputs(staged, out);
+  if (halves || u.leaves[IR_F32] || u.leaves[IR_F8]) fputs(staged, out);
   if (halves) fputs(staged_halves, out);
   if (u.leaves[IR_F32]) fputs(staged_words, out);
+  if (u.leaves[IR_F8]) fputs(staged_bytes, out);
 }
