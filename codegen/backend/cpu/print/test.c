@@ -296,7 +296,8 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, bool halves, co
 static int64_t gap_of(const c_package *k, const tf_tensor *z) {
   if (k->dense && (z->extent[0] + z->extent[z->rank - 1]) % 2 == 0) return 0;
   const ir_type data = k->p->machine.data;
-  const int64_t whole = data == IR_F8 ? 16 / ir_bytes(c_argument_type(k->p, (int)(z - workload(k)->tensors)))
+  const int64_t whole = data == IR_F8
+                            ? 16 / ir_bytes(c_argument_type(k->p, (int)(z - workload(k)->tensors)))
                         : ir_bytes(data) == 1 ? 16
                                               : 8;
   return k->eights && z->extent[z->rank - 1] % whole == 0 ? whole : 3;
@@ -401,10 +402,7 @@ static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_inp
 /* The absolute tolerance of an element: of float16 its loss below the normal range, and half a unit
  * in the last place of the result; below the normal range of other types an element may be 0. */
 static const char *absolute_tolerance(ir_type type) {
-  return type == IR_I32   ? "0"
-         : type == IR_F8  ? "0x1p-10"
-         : type == IR_F16 ? "0x1p-25"
-                          : "0x1p-126";
+  return type == IR_I32 ? "0" : type == IR_F8 ? "0x1p-10" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
 }
 
 /* The largest number of the type; greater ones become infinite. */
@@ -428,8 +426,8 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
   fprintf(out,
           "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64
           "; i++) {\n"
-          "      double want = %sr_%s[i]%s, got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
-          "]%s;\n"
+          "      double want = %sr_%s[i]%s, got = %sk_%s[i / %" PRId64 " * %" PRId64
+          " + i %% %" PRId64 "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
           "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for "
           "the type */\n"

@@ -302,8 +302,8 @@ static void cost_of_scattered(block *b, const ir_stmt *s, double times) {
   if (!b->groups || s->kind != IR_SAVE || cu_of(s)->by_boxes) return;
   const ir_buffer *to = &b->p->buffers[s->save.to], *from = &b->p->buffers[s->save.from];
   const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
-  b->scattered += times * padded_points(b, s) / (pairs ? 2 : 1) * store_lines * b->lanes /
-                  CU_LANES / CU_LANES;
+  b->scattered +=
+      times * padded_points(b, s) / (pairs ? 2 : 1) * store_lines * b->lanes / CU_LANES / CU_LANES;
 }
 
 /* Sums of a depthwise convolution, in registers; loads of weights overlap. */

@@ -80,7 +80,8 @@ static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
   const int at = w->p->buffer_of[w->plan->wl->ops[s->op].out];
   const ir_buffer *to = &w->p->buffers[at];
-  return (ir_is_half(to->type) || w->p->machine.data == IR_F8) && (to->role == IR_ARGUMENT || is_between_kernels(w->p, at)) &&
+  return (ir_is_half(to->type) || w->p->machine.data == IR_F8) &&
+         (to->role == IR_ARGUMENT || is_between_kernels(w->p, at)) &&
          times_made(&w->p->body, s->op) == 1;
 }
 

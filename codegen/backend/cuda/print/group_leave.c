@@ -1,15 +1,11 @@
 /* Results leave by boxes: each warpgroup rounds 128 bytes of its rows at a time into a panel in
- * shared memory, and one thread sends it (TMA store). There are two panels: one is filled while the other
- * leaves. */
+ * shared memory, and one thread sends it (TMA store). There are two panels: one is filled while the
+ * other leaves. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-enum {
-  ROWS = 64,
-  PANEL = ROWS * CU_PANEL,
-  PANELS = 2
-};
+enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2 };
 
 /* Columns of a panel of the result that leaves. */
 static int columns_of(const c_printer *c, const ir_stmt *save) {
@@ -56,8 +52,8 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   fprintf(c->out, "%s leaves */\n", c->p->buffers[s->save.to].name);
   c->depth++;
   c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n",
-                       (eights + each - 1) / each);
+  c_indent(c),
+      fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + each - 1) / each);
   c->depth++;
   print_map(r);
   c_indent(c);
@@ -72,8 +68,7 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   c->depth++;
   c_indent(c);
   if (eights % each) fprintf(c->out, "if (%d * tp + te / 2 < %" PRId64 ") ", each, eights);
-  fprintf(c->out,
-          "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n",
+  fprintf(c->out, "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n",
           from->id, each);
   c->depth--;
   c_line(c, "proxy_fence();\n");
