@@ -301,6 +301,7 @@ static double fragment_instructions(const block *b, const ir_stmt *s, double pla
 static void cost_of_scattered(block *b, const ir_stmt *s, double times) {
   if (!b->groups || s->kind != IR_SAVE || cu_of(s)->by_boxes) return;
   const ir_buffer *to = &b->p->buffers[s->save.to], *from = &b->p->buffers[s->save.from];
+  if (to->space != CU_GLOBAL) return;
   const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
   b->scattered +=
       times * padded_points(b, s) / (pairs ? 2 : 1) * store_lines * b->lanes / CU_LANES / CU_LANES;

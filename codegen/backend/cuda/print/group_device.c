@@ -218,15 +218,15 @@ static const char staged[] =
 static const char staged_halves[] =
     "DEVICE void put_staged(uint16_t *panel, int down, int eight, const float *two) {\n"
     "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
-    "  uint32_t *const to = (uint32_t *)(panel + row * 64 + ((eight ^ row % 8) * 8 + LANE % 4 * "
-    "2));\n"
+    "  uint32_t *const to = (uint32_t *)((unsigned char *)panel + row * 128 + ((eight ^ row % "
+    "8) * 16 + LANE % 4 * 4));\n"
     "  WRITES(to, 4);\n  *to = pack(two[0], two[1]);\n}\n";
 static const char staged_words[] =
     "struct alignas(8) two_words {\n  float x, y;\n};\n"
     "DEVICE void put_staged(float *panel, int down, int eight, const float *two) {\n"
     "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
-    "  two_words *const to = (two_words *)(panel + row * 32 + (((2 * eight + LANE % 4 / 2) ^ row "
-    "% 8) * 4 + LANE % 2 * 2));\n"
+    "  two_words *const to = (two_words *)((unsigned char *)panel + row * 128 + (((2 * eight + "
+    "LANE % 4 / 2) ^ row % 8) * 16 + LANE % 2 * 8));\n"
     "  WRITES(to, 8);\n  *to = two_words{two[0], two[1]};\n}\n";
 
 static const char staged_bytes[] =
