@@ -5,6 +5,12 @@
 #include "codegen/lower/target.h"
 #include "tileflow/emit.h"
 
+/* What a target keeps of its predictions; drop frees it. */
+struct tf_emit_memo {
+  void *made;
+  void (*drop)(void *made);
+};
+
 typedef struct tf_target tf_target;
 struct tf_target {
   const char *name, *description;
@@ -31,7 +37,7 @@ struct tf_target {
    */
   bool (*fits)(const tf_tree *tree, tf_diags *d);
   /* As tf_emit_settled; NULL: a mapping found stays as it is. */
-  tf_tree *(*settle)(const tf_tree *tree, char **settled, tf_diags *d);
+  tf_tree *(*settle)(const tf_tree *tree, tf_emit_memo *memo, char **settled, tf_diags *d);
   /* Whether a kernel finds inputs, and leaves outputs, in memory `level`; NULL: it may be any, as
    * all are one address space to it. */
   bool (*reaches)(const tf_arch *arch, int level);
