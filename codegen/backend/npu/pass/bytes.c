@@ -235,8 +235,9 @@ bool npu_pieces_new(npu_pieces *of, const tf_npu *p, size_t size) {
     const int64_t bytes = m ? p->machine.memory[m].bytes : p->bytes;
     of[m] = (npu_pieces){.units = bytes / NPU_UNIT + 1, .size = size};
     of[m].begins = calloc((size_t)(of[m].units / WORD + 1), sizeof *of[m].begins);
-    of[m].value = calloc((size_t)of[m].units, size);
+    of[m].value = malloc((size_t)of[m].units * size); /* most of it is never used */
     ok = ok && of[m].begins && of[m].value;
+    if (of[m].value) memset(of[m].value, 0, size);
     if (of[m].begins) set_begin(&of[m], 0);
   }
   return ok;

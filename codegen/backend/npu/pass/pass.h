@@ -77,6 +77,7 @@ typedef struct {
   npu_clock *clock;  /* NULL, or instructions are only timed, and then dropped, */
   npu_limits most;   /* until these limits */
   double length;     /* of the program so far: instructions timed or passed over */
+  bool every_step;   /* of those timed: no step of a loop is passed over */
   bool drops_made;   /* instructions are made, and dropped after each step */
   bool counting; /* instructions are only counted: of a loop the first, second and last step; the
                     others are like the second */
