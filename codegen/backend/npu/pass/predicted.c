@@ -36,8 +36,8 @@ static predictions *predictions_of(tf_emit_memo *m) {
 static bool holds(const prediction *p, npu_limits most) {
   const bool short_as_ever =
       p->most.length == most.length || (p->ok && p->terms.length <= most.length);
-  return short_as_ever && ((p->ok && p->terms.cycles <= p->most.cycles) ||
-                           p->most.cycles >= most.cycles);
+  return short_as_ever &&
+         ((p->ok && p->terms.cycles <= p->most.cycles) || p->most.cycles >= most.cycles);
 }
 
 static const prediction *find(const predictions *all, const char *text, npu_limits most) {
