@@ -200,7 +200,12 @@ static void skip_rows(c_printer *c, const shape *t) {
  * them. */
 static void skip_beyond_end(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
-  c_line(c, "if ("), is_beyond_end(c, t, k), fputs(") continue;\n", c->out);
+  c_line(c, "if (");
+  if (k == t->c && t->s->range[k].exact) /* machine code then tests the last columns alone */
+    fprintf(c->out, "8 * tn + 2 * (lane %% 4) + te >= %" PRId64, t->s->range[k].most);
+  else
+    is_beyond_end(c, t, k);
+  fputs(") continue;\n", c->out);
 }
 
 /* ---- statements ----------------------------------------------------------------------------- */
@@ -258,8 +263,12 @@ static void save_pairs(c_printer *c, const shape *t) {
   c_line(c, "put_pair(&");
   c_element_of(c, t->s->save.to);
   fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
-  c_atom(c->out, c->p, t->s->range[t->c].hi);
-  fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  if (t->s->range[t->c].exact) {
+    fprintf(c->out, "%" PRId64 " - (8 * tn + 2 * (lane %% 4)));\n", t->s->range[t->c].most);
+  } else {
+    c_atom(c->out, c->p, t->s->range[t->c].hi);
+    fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  }
   c_close(c, opened + 1);
 }
 
