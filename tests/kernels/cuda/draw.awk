@@ -57,9 +57,10 @@ function beside() {
   if (groups) { m = rows(tm, 1); l = tl * 16 * (1 + draw(n > 2 ? 4 : 8)); k = eights(40) }
   if (bytes) { k = 16 * (1 + draw(40)); if (l > 128 * tl) l = 128 * tl }
   a1 = turned("A", "m", "k", ""); if (bytes) a1 = "A[m,k]"
+  added[1] = ""; added[2] = " + V[l]"; added[3] = " + R[m,l]"
   out("  dims: {m: " m ", l: " l ", k: " k "}" words("G", 1) "\n  ops:")
   for (i = 1; i <= n; i++) out("  - \"C" i "[m,l] += " a1 " * " (bytes ? "B" i "[l,k]" : turned("B" i, "k", "l", "")) "\"")
-  out("  - \"G[m,l] = C1[m,l] * sigmoid(C1[m,l]) * C2[m,l]" (n > 2 ? " + C3[m,l]" : "") "\"\nmapping: |")
+  out("  - \"G[m,l] = C1[m,l] * sigmoid(C1[m,l]) * C2[m,l]" (n > 2 ? " + C3[m,l]" : "") added[1 + draw(3)] "\"\nmapping: |")
   r = up(m, tm); w = up(l, tl)
   out("  HBM for m=" tm " l=" tl "\n    Seq keep C1@SMEM C2@SMEM" (n > 2 ? " C3@SMEM" : ""))
   for (i = 1; i <= n; i++) out("      SMEM for m=" r " l=" w " k=" k "\n        op C" i)
