@@ -2,14 +2,9 @@
  */
 #ifndef CODEGEN_BACKEND_TARGET_H
 #define CODEGEN_BACKEND_TARGET_H
+#include "codegen/ir/memo.h"
 #include "codegen/lower/target.h"
 #include "tileflow/emit.h"
-
-/* What a target keeps of its predictions; drop frees it. */
-struct tf_emit_memo {
-  void *made;
-  void (*drop)(void *made);
-};
 
 typedef struct tf_target tf_target;
 struct tf_target {

@@ -55,9 +55,6 @@ static const double reader_share = 2.0 / 3;
  * block. */
 static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3,
                     group_block = 120;
-/* Lines that a warp's store of fragments touches, one of each of its rows, each a cycle of the port
- * to memory: for results of warpgroups that do not leave by boxes. */
-static const double store_lines = 8;
 /* For an element of a tile that is gathered: of neighbours along the sum that are apart in memory
  * (fewer, copy_stays, if their distances are the same in each step and stay in registers), beside
  * the work for each piece and for the pixel's coordinate along each rank; and of the positions and
@@ -100,9 +97,8 @@ typedef struct {
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in program order */
   /* of a block, in cycles: */
-  double tensor, plain, special, shared, copied, waits;
+  double tensor, plain, special, shared, copied, waits, scattered;
   double issued;           /* instructions of the warp that issues most */
-  double scattered;        /* cycles of the port for results that leave row by row, of warpgroups */
   double partial_sums;     /* cycles of plain units for partial sums of a ring, beside products */
   double slots, all_slots; /* instructions issued by such a warp; and by all, in whole warps */
   double share;            /* the share of the block's warps that run the statement */
@@ -111,8 +107,7 @@ typedef struct {
   double summed;           /* and multiply-adds of depthwise convolutions */
   int loops;               /* loops with products seen so far */
   cu_step step;            /* of the innermost loop with most products */
-  double steps,
-      depth; /* tiles of the longest ring that a block uses; and how many there are at a time */
+  double steps, depth;     /* tiles of the longest ring of a block; how many there are at a time */
 } block;
 
 /* Adds n instructions of each warp. */
@@ -297,16 +292,6 @@ static double fragment_instructions(const block *b, const ir_stmt *s, double pla
   return padded_points(b, s) * each / CU_LANES + rows * row_meets;
 }
 
-/* Halves leave in pairs, where they are neighbours. */
-static void cost_of_scattered(block *b, const ir_stmt *s, double times) {
-  if (!b->groups || s->kind != IR_SAVE || cu_of(s)->by_boxes) return;
-  const ir_buffer *to = &b->p->buffers[s->save.to], *from = &b->p->buffers[s->save.from];
-  if (to->space != CU_GLOBAL) return;
-  const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
-  b->scattered +=
-      times * padded_points(b, s) / (pairs ? 2 : 1) * store_lines * b->lanes / CU_LANES / CU_LANES;
-}
-
 /* Sums of a depthwise convolution, in registers; loads of weights overlap. */
 static void cost_of_window(block *b, const ir_stmt *s) {
   const cu_window_work each = cu_window_work_of(b->p, s);
@@ -332,12 +317,12 @@ static void cost_of_points(block *b, const ir_stmt *s, bool region) {
   double plain, special;
   (region && s->kind != IR_SAVE ? point_instructions : memory_point_instructions)(b, s, &plain,
                                                                                   &special);
-  if (region) cost_of_scattered(b, s, times);
   b->plain += all * plain / b->mp->plain;
   b->special += all * special / b->mp->special;
   if (region) {
     b->issued += each * plain / CU_LANES;
     add_slots(b, times * fragment_instructions(b, s, plain));
+    if (b->groups) b->scattered += each * cu_store_lines(b->p, s) * b->lanes / CU_LANES;
   }
   if (!region) b->waits += each * b->mp->wait / (b->per_lane ? 1 : CU_LANES);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codegen/backend/npu/pass/pass.h"
-#include "codegen/backend/target.h"
+#include "codegen/ir/memo.h"
 
 typedef struct {
   char *text; /* of the mapping */
