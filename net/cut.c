@@ -21,7 +21,7 @@ typedef struct {
   int *op, *tensor; /* as in tf_group */
   bool splits;      /* inputs may be split into tensors with other coordinates */
   const int *last;  /* as in net_cutting */
-  bool again;
+  bool recompute;
   int *first, *dim;   /* slots of op i start at first[i]; dim: the group's dim of each slot */
   int most;           /* upper bound on tensors: each read has one of its own */
   int *tensor_inside; /* [tensors of the network] its number in the group; -1: none */
@@ -224,7 +224,7 @@ static bool copy_tensor(cutter *c, int t) {
   if (from->rank > 0 && !z->pad) return no_memory(c);
   for (int r = 0; r < from->rank; r++)
     z->pad[r] = read_beyond(c, t, r);
-  if (z->producer < 0 || z->n_consumers == 0 || outside < 0 || c->again) return true;
+  if (z->producer < 0 || z->n_consumers == 0 || outside < 0 || c->recompute) return true;
   tf_fail(c->d, c->loc, TF_E_OUTPUT,
           "'%.60s' is made in this group and read both inside and outside of it", z->name);
   tf_note(c->d, c->network->ops[outside].at, "read by op '%.60s' outside",
@@ -327,7 +327,7 @@ tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_
               .d = d,
               .splits = how->splits,
               .last = how->last,
-              .again = how->again};
+              .recompute = how->recompute};
   if (g) {
     g->arena = a;
     if (cut(&c, ops, n, how->name, &g->group)) return &g->group;

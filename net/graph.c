@@ -63,9 +63,9 @@ static bool bytes_inside(const tf_workload *wl, const int *ops, int n) {
   return false;
 }
 
-bool net_may_group(const tf_workload *wl, const int *ops, int n, bool again) {
+bool net_may_group(const tf_workload *wl, const int *ops, int n, bool recompute) {
   if (views_inside(wl, ops, n) || (n > 1 && bytes_inside(wl, ops, n))) return false;
-  for (int i = 0; !again && i < n; i++)
+  for (int i = 0; !recompute && i < n; i++)
     if (!is_closed(wl, ops, n, ops[i])) return false;
   return connected(wl, ops, n);
 }

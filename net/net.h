@@ -24,7 +24,7 @@ typedef struct {
   tf_loc loc;
   bool splits;
   const int *last;
-  bool again; /* other groups make again what is read inside and outside */
+  bool recompute; /* other groups make again what is read inside and outside */
 } net_cutting;
 tf_group *net_group_cut(const tf_workload *wl, const int *ops, int n, const net_cutting *how,
                         tf_diags *d);
@@ -84,7 +84,7 @@ typedef struct {
   /* From now on groups are asked for that end when n ops have run. NULL: not called. */
   void (*reach)(void *ctx, int n);
   void *ctx;
-  bool again; /* ops may be in several groups: see net_partition */
+  bool recompute; /* ops may be in several groups: see net_partition */
 } net_cost_source;
 
 /* A cut: groups in execution order; the i-th has ops op[first[i] .. first[i + 1] - 1], in
@@ -109,7 +109,7 @@ bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_co
                    net_cuts *out, tf_diags *d);
 /* Whether the ops, ascending by topological position, may be a group; again: other groups may make
  * again what is read inside and outside. */
-bool net_may_group(const tf_workload *wl, const int *ops, int n, bool again);
+bool net_may_group(const tf_workload *wl, const int *ops, int n, bool recompute);
 
 /* ---- what groups cost (cost/costs.c) -------------------------------------------------------- */
 /* A distinct group: a class of groups that differ only in names. */

@@ -96,7 +96,7 @@ static bool make_group(net_planning *s, int i) {
                                           .loc = c->wl->ops[ops[0]].at,
                                           .splits = net_splits(c->o->target),
                                           .last = c->last,
-                                          .again = c->o->again},
+                                          .recompute = c->o->recompute},
                            c->d);
   if (!g->group) return false;
   int *like = &s->same_entry[s->cuts.id[i]];
@@ -190,7 +190,7 @@ static bool cut(net_planning *s) {
       .ahead = net_plan_ahead,
       .at_once = net_has_kernels(c) && net_at_once(c) > 1 ? NET_MOST_AT_ONCE : 1,
       .reach = net_time_reach,
-      .again = c->o->again,
+      .recompute = c->o->recompute,
       .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_time_begin(&s->costs) || !net_plan_alone(&s->costs)) return false;

@@ -90,7 +90,7 @@ static tf_net_plan *find_plan(const plan_options *o, const tf_spec *s, tf_diags 
                             .known = o->tuned ? measured : NULL,
                             .known_ctx = &store,
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
-                            .again = o->recompute,
+                            .recompute = o->recompute,
                             .budget = {.max_evals = o->look.evals,
                                        .time_limit = o->look.time_limit,
                                        .threads = o->look.threads,

@@ -49,7 +49,7 @@ enum {
 typedef struct {
   tf_objective objective; /* must be a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
-  bool again;      /* an op may be made in several groups, which read it, instead of being stored */
+  bool recompute;  /* an op may be made in several groups, which read it, instead of being stored */
   const char *isa; /* instruction set of the kernels that the plan is for: each group gets the
                       mapping whose kernel is estimated fastest, as in tf_planner_run; NULL, and
                       no target: the mapping of least cost by the model */

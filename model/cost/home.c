@@ -131,7 +131,7 @@ static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, in
   }
   if (all_alike) return most;
   tf_eval whole = *ev;
-  whole.ever = TF_EVER_ANYWHERE;
+  whole.over = TF_UNION_ALL;
   for (int i = 0; i < n; i++)
     all = tf_hull(all, tf_slice_rank(&whole, list[i], r, digit));
   return all.len;
@@ -186,7 +186,7 @@ static int64_t bits_below(struct tf_model *m, const tf_eval *ev, int n, int leve
  * exceeds 2^63 - 1, which evaluations have found before. */
 static bool of_whole_run(struct tf_model *m, tf_eval *ev) {
   *ev = m->ev;
-  ev->ever = TF_EVER_HERE;
+  ev->over = TF_UNION_INSTANCE;
   ev->noclip = true;
   ev->exact = ev->whole = ev->demand = false;
   ev->made = NULL;

@@ -67,8 +67,8 @@ static tf_ports first_loads(const struct tf_model *m, const tf_view *f, int l) {
 
 /* How long the port of leg l's loads into Tile f is idle at the end of the previous node. */
 static double free_time(const struct tf_model *m, int before, const tf_view *f, int l) {
-  const int last = m->heads[before].last;
-  const double room = m->heads[before].room;
+  const int last = m->overlaps[before].last;
+  const double room = m->overlaps[before].room;
   if (last < 0 || !m->steps[last]) return 0;
   int level = f->legs[l].level,
       child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
@@ -98,7 +98,7 @@ static double first_load(struct tf_model *m, int f, int before) {
     double free = before < 0 ? 0 : free_time(m, before, v, l);
     double share = before < 0 ? 0 : free < load ? free / load : 1;
     m->hidden[v->leg + l] = (tf_ports){share * w.read, share * w.write};
-    m->heads[f].load = more(m->heads[f].load, load);
+    m->overlaps[f].load = more(m->overlaps[f].load, load);
     left = more(left, load - (free < load ? free : load));
   }
   return left;
@@ -122,7 +122,7 @@ static double stepwise(struct tf_model *m, int n, double child, int before) {
   const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
   for (int l = 0; l < v->n_legs; l++)
     store = more(store, tf_port_time(tf_port_rate_at(m, v->legs[l].pass), stores(first[l], l)));
-  m->heads[n] = (tf_head){n, n, 0, work};
+  m->overlaps[n] = (tf_overlapping){n, n, 0, work};
   return total + first_load(m, n, before) + work + store;
 }
 
@@ -142,7 +142,7 @@ static double tile_time(struct tf_model *m, int n, int before) {
   const double child = node_time(m, n + 1, passes ? before : -1);
   double time = child;
   if (passes) {
-    m->heads[n] = m->heads[n + 1];
+    m->overlaps[n] = m->overlaps[n + 1];
   } else {
     double wait = moves_words(m, v) ? mem->latency + mem->issue + tf_network_wait(m, n) : 0;
     if (a->overlap == TF_OVERLAP_NONE)
@@ -150,8 +150,8 @@ static double tile_time(struct tf_model *m, int n, int before) {
     else
       time = stepwise(m, n, child, before) + wait;
   }
-  double all = more(time, tf_busiest_port(m, n, false, before < 0 ? -1 : m->heads[n].first));
-  m->heads[n].room += all - time;
+  double all = more(time, tf_busiest_port(m, n, false, before < 0 ? -1 : m->overlaps[n].first));
+  m->overlaps[n].room += all - time;
   return all;
 }
 
@@ -162,13 +162,13 @@ static double in_turns(struct tf_model *m, int n, int before) {
   const int outer = before;
   double sum = 0;
   bool may_hide = false;
-  tf_head head = {-1, -1, 0, 0};
+  tf_overlapping head = {-1, -1, 0, 0};
   for (int c = 0; c < t->n_children; c++) {
     const int child = t->children[c];
     sum += node_time(m, child, before);
     if (!m->steps[child]) continue;
-    const tf_head *h = &m->heads[child];
-    may_hide |= before != outer && h->first >= 0 && m->heads[before].last >= 0;
+    const tf_overlapping *h = &m->overlaps[child];
+    may_hide |= before != outer && h->first >= 0 && m->overlaps[before].last >= 0;
     if (before == outer) head.first = h->first;
     head.last = h->last;
     head.room = h->room;
@@ -176,7 +176,7 @@ static double in_turns(struct tf_model *m, int n, int before) {
   }
   double all = more(sum, tf_busiest_port(m, n, may_hide, outer < 0 ? -1 : head.first));
   head.room += all - sum;
-  m->heads[n] = head;
+  m->overlaps[n] = head;
   return all;
 }
 
@@ -262,7 +262,7 @@ static double at_once(struct tf_model *m, int n) {
 static double node_time(struct tf_model *m, int n, int before) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double time;
-  m->heads[n] = (tf_head){-1, -1, 0, 0};
+  m->overlaps[n] = (tf_overlapping){-1, -1, 0, 0};
   if (m->open && m->open->node[n])
     time = more(least_time(m, n), tf_busiest_port(m, n, false, -1));
   else if (t->kind == TF_OP)

@@ -40,7 +40,7 @@ static inline double tf_port_time(tf_port_rate p, tf_ports w) {
 typedef struct {
   int first, last;
   double load, room;
-} tf_head;
+} tf_overlapping;
 
 /* Points by which streaming corrects running results, or divides at the end: on which unit, and how
  * many units. */
@@ -119,7 +119,7 @@ struct tf_model {
                       the steps in which that loop steps; the last row: the first step */
   double *class_steps; /* [views->n_rows] with double buffering, per Tile: the number of steps in
                           which the loop of each row steps; the last row: 1, the first step */
-  tf_head *heads;      /* [n_nodes] with double buffering */
+  tf_overlapping *overlaps; /* [n_nodes] with double buffering */
   tf_ports *hidden; /* [views->n_legs] with double buffering, per Tile: words of its first load that
                        pass the leg before the Tile begins */
   tf_ports *below;  /* [views->n_passes] words that the node and those below it move in the busiest

@@ -6,7 +6,7 @@
 #include "model/cost/quick/uneven.h"
 #include "model/eval/hooks.h"
 
-_Static_assert((int)TF_GLANCE_ROWS == (int)TF_LANES, "a glance fills the lanes");
+_Static_assert((int)TF_QUICK_ROWS == (int)TF_LANES, "a quick call fills the lanes");
 
 static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   tf_result r;
@@ -22,7 +22,7 @@ static void one(tf_model *m, const int64_t *row, tf_brief *out) {
 /* Runs the program on the rows whose bits are set; unused lanes repeat the last one.  Fills in the
  * results of those that it can count, and returns their bits. */
 static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_t rows,
-                    int64_t effort, tf_glance *out) {
+                    int64_t effort, tf_quick_row *out) {
   int at[TF_LANES], n = 0;
   uint32_t counted = 0;
   for (; rows; rows &= rows - 1)
@@ -37,14 +37,14 @@ static uint32_t run(const tf_tape *t, const int64_t *trips, int n_loops, uint32_
   for (int i = 0; i < n; i++) {
     if (!of[TF_LANE_COUNTS]->i[i]) continue;
     counted |= UINT32_C(1) << at[i];
-    out[at[i]] = (tf_glance){.brief = {.counted = true,
-                                       .feasible = of[TF_LANE_FITS]->i[i] != 0,
-                                       .cycles = of[TF_LANE_CYCLES]->d[i],
-                                       .energy_pj = of[TF_LANE_ENERGY]->d[i],
-                                       .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
-                                       .held_words = of[TF_LANE_HELD]->d[i]},
-                             .nodes = of[TF_LANE_NODES]->d[i],
-                             .effort = effort};
+    out[at[i]] = (tf_quick_row){.brief = {.counted = true,
+                                          .feasible = of[TF_LANE_FITS]->i[i] != 0,
+                                          .cycles = of[TF_LANE_CYCLES]->d[i],
+                                          .energy_pj = of[TF_LANE_ENERGY]->d[i],
+                                          .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
+                                          .held_words = of[TF_LANE_HELD]->d[i]},
+                                .nodes = of[TF_LANE_NODES]->d[i],
+                                .effort = effort};
   }
   return counted;
 }
@@ -66,7 +66,7 @@ static bool fits_side_by_side(tf_model *m, const int64_t *row) {
   return r.feasible;
 }
 
-static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
+static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_quick_row *out) {
   const uint32_t all = ~UINT32_C(0) >> (TF_LANES - n);
   const uint32_t even = m->lanes ? run(m->lanes, trips, m->plan->n_loops, all, 1, out) : 0;
   const tf_tape *uneven = m->lanes && even != all ? uneven_lanes(m) : NULL;
@@ -74,7 +74,7 @@ static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_glance *out
                 : even;
 }
 
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out) {
+uint32_t tf_model_quick_rows(tf_model *m, const int64_t *trips, int n, tf_quick_row *out) {
   if (m->plan->skips && !m->all_points) return 0;
   if (!m->lanes_made) m->lanes = tf_lanes_new(m, NULL);
   m->lanes_made = true;
@@ -88,14 +88,14 @@ uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *ou
 }
 
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out) {
-  tf_glance glance[TF_LANES];
+  tf_quick_row quick[TF_LANES];
   for (int64_t i = 0; i < n; i += TF_LANES) {
     int left = (int)(n - i < TF_LANES ? n - i : TF_LANES);
     const int64_t *rows = &trips[i * m->plan->n_loops];
-    uint32_t counted = tf_model_glance(m, rows, left, glance);
+    uint32_t counted = tf_model_quick_rows(m, rows, left, quick);
     for (int k = 0; k < left; k++)
       if (counted >> k & 1)
-        out[i + k] = glance[k].brief;
+        out[i + k] = quick[k].brief;
       else
         one(m, &rows[k * m->plan->n_loops], &out[i + k]);
   }

@@ -47,7 +47,7 @@ static bool alloc_state(struct tf_model *m) {
   m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
   m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
   m->at_once = TF_ARRAY(a, int64_t, nodes);
-  m->heads = TF_ARRAY(a, tf_head, nodes);
+  m->overlaps = TF_ARRAY(a, tf_overlapping, nodes);
   m->hidden = TF_ARRAY(a, tf_ports, (size_t)m->views->n_legs + 1);
   m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
   m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
@@ -65,7 +65,7 @@ static bool alloc_state(struct tf_model *m) {
   m->rescaled = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
   m->rescaled_flow = TF_ARRAY(a, double, (size_t)p->wl->n_ops * 2);
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
-    m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
+    m->home_words[z] = tf_tensor_words(&p->wl->tensors[z]);
   m->rects = TF_ARRAY(a, tf_rect, (size_t)p->wl->n_ops + 1);
   m->ev.plan = p;
   m->ev.work_most = SUM_MOST;
@@ -83,8 +83,8 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->hidden && m->class_steps && m->below &&
-         m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
+  return m->cells && m->box && m->at_once && m->overlaps && m->hidden && m->class_steps &&
+         m->below && m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
          m->home_digit && m->home_slices && m->home_words && m->rescaled && m->rescaled_flow &&
          m->ev.trip && m->ev.parted && m->ev.step && m->counted_node && m->counted && m->moves &&
          m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels &&
@@ -444,8 +444,8 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
 
 double tf_model_first_load(const tf_model *m, int n) {
   m = tf_evaluated(m);
-  int first = m->heads[n].first;
-  return m->by_steps && first >= 0 ? m->heads[first].load : 0;
+  int first = m->overlaps[n].first;
+  return m->by_steps && first >= 0 ? m->overlaps[first].load : 0;
 }
 
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {

@@ -51,7 +51,7 @@ static void add_row(why_log *w, int i, tf_why_row row, const tf_move *v) {
     row.above = s->above;
     row.level = s->leaf ? -1 : s->level;
     row.node = s->node;
-    row.size = tf_whole_words(&w->m->plan->wl->tensors[s->tensor]);
+    row.size = tf_tensor_words(&w->m->plan->wl->tensors[s->tensor]);
     w->rows[w->n++] = row;
   }
   tf_counts *c = &w->rows[k].words;
@@ -279,7 +279,7 @@ static void add_streams(why_log *w) {
                       TF_WHY_STREAM,
                       -1,
                       -1,
-                      tf_whole_words(&p->wl->tensors[z]),
+                      tf_tensor_words(&p->wl->tensors[z]),
                       {.read = c.read, .update = c.update}};
     if ((c.read || c.update) && row_room(w)) w->rows[w->n++] = row;
   }

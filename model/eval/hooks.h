@@ -36,14 +36,14 @@ typedef struct {
   tf_brief brief;
   double nodes;   /* sum of the cycles of all nodes, each of which is at most that of the whole */
   int64_t effort; /* as tf_model_effort */
-} tf_glance;
+} tf_quick_row;
 
-/* Evaluates up to TF_GLANCE_ROWS rows of trip counts at once.  Bit i of the result: the quick count
+/* Evaluates up to TF_QUICK_ROWS rows of trip counts at once.  Bit i of the result: the quick count
  * applies to row i, and out[i] is the result of tf_model_eval for it; other elements of out are
  * unchanged.  The first call for a model prepares it, and allocates.  Returns 0 for trees that
  * tf_model_eval_batch evaluates row by row. */
-enum { TF_GLANCE_ROWS = 32 };
-uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_glance *out);
+enum { TF_QUICK_ROWS = 32 };
+uint32_t tf_model_quick_rows(tf_model *m, const int64_t *trips, int n, tf_quick_row *out);
 
 /* Evaluates a partial mapping: as tf_model_eval, for what is common to all mappings that agree with
  * trips[] in the loops of closed nodes, and in the product of the loops of each dim below these.

@@ -17,7 +17,7 @@ typedef struct {
   tf_piece x;
   uint64_t moving; /* path positions */
   tf_places place;
-  tf_cells cells;
+  tf_elements cells;
   int n_loops;
   tf_place_loop loops[TF_SUM_LOOPS];
   int64_t low[TF_MAX_RANK]; /* of points: distance of their lower end from the first */
@@ -83,7 +83,7 @@ static bool entering_set(const struct tf_model *m, job *j, const tf_reuse_case *
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK];
   const bool found = tf_even_before(m, c, &j->x, by, lo, len);
   bool all = found;
-  j->cells = (tf_cells){.len = {1}, .lacks = found};
+  j->cells = (tf_elements){.len = {1}, .lacks = found};
   for (int r = 0; r < j->v->n_rank; r++) {
     j->cells.len[r] = j->x.len[r];
     if (!found) continue;
@@ -197,7 +197,7 @@ static bool at_once(const struct tf_model *m, job *j, uint64_t below) {
   }
   for (int64_t i = 0; i < n * ranks; i++)
     points[i] -= low[i % ranks];
-  j->cells = (tf_cells){.n_points = (int)n, .points = points};
+  j->cells = (tf_elements){.n_points = (int)n, .points = points};
   memcpy(j->low, low, sizeof low);
   return true;
 }

@@ -51,7 +51,7 @@ static int64_t shift_of(const job *j, int pos, int r) {
 }
 
 /* Adds the lines of a set at all settings of the loops. */
-static bool add_lines(job *j, const int64_t *at, const tf_cells *c, const tf_place_loop *loops,
+static bool add_lines(job *j, const int64_t *at, const tf_elements *c, const tf_place_loop *loops,
                       int n) {
   bool ok = true;
   for (int up = 0; up < 2 && ok; up++) {
@@ -68,8 +68,8 @@ static bool add_lines(job *j, const int64_t *at, const tf_cells *c, const tf_pla
 /* ---- m-tiles -------------------------------------------------------------------------------- */
 
 /* What enters of a box of which some was there. */
-static tf_cells cells_of(const job *j, const tf_uneven_setting *s, bool *any) {
-  tf_cells c = {.len = {1}, .lacks = j->v->n_rank > 0};
+static tf_elements cells_of(const job *j, const tf_uneven_setting *s, bool *any) {
+  tf_elements c = {.len = {1}, .lacks = j->v->n_rank > 0};
   bool all = true;
   *any = true;
   for (int r = 0; r < j->v->n_rank; r++) {
@@ -90,7 +90,7 @@ static bool add_entry(void *to, const tf_uneven_setting *s) {
   int64_t at[TF_PLACE_RANKS] = {0};
   bool any;
   int n = 0;
-  const tf_cells c = cells_of(j, s, &any);
+  const tf_elements c = cells_of(j, s, &any);
   if (!any) return true;
   for (int r = 0; r < j->v->n_rank; r++)
     at[r] = s->box[r].lo - j->z->lo[r];
@@ -139,14 +139,14 @@ static void add_moves(job *j, const tf_touched all[2], const tf_touched groups[2
 static bool entries(job *j, int class) {
   const uint64_t turning = j->n->turning, same = j->u->same & turning,
                  again = j->u->again & turning;
-  const int carry = j->s->classes[class].stepping;
+  const int stepping = j->s->classes[class].stepping;
   tf_uneven_sum w;
   tf_touched all[2], groups[2], first[2] = {{0, 0}, {0, 0}};
   if (!tf_uneven_entries(j->m, j->i, class, &w)) return true;
   if (!sum_entries(j, &w, 0, all)) return false;
   memcpy(groups, all, sizeof all);
   if (same && !sum_entries(j, &w, same, groups)) return false;
-  if (j->s->makes && !(carry >= 0 && j->u->again >> carry & 1)) {
+  if (j->s->makes && !(stepping >= 0 && j->u->again >> stepping & 1)) {
     memcpy(first, groups, sizeof first);
     if (again & ~w.zero && !sum_entries(j, &w, same | again, first)) return false;
   }
@@ -311,7 +311,7 @@ static bool add_steps(leaf_job *l, const int64_t *some, int64_t n) {
     for (int r = 0; r < j->v->n_rank; r++)
       to->by[r] = shift_of(j, l->pos[k], r);
   }
-  const tf_cells c = {.n_points = (int)l->n_points, .points = l->points};
+  const tf_elements c = {.n_points = (int)l->n_points, .points = l->points};
   return add_lines(j, at, &c, loops, n_loops);
 }
 

@@ -32,13 +32,6 @@ bool tf_plan_brings(const tf_plan *p, int z, int l) {
   return tf_plan_above(p, tile, node);
 }
 
-int64_t tf_whole_words(const tf_tensor *t) {
-  int64_t words = 1;
-  for (int r = 0; r < t->rank; r++)
-    if (__builtin_mul_overflow(words, t->extent[r], &words)) return INT64_MAX;
-  return words;
-}
-
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z) {
   const tf_node *n = &p->tree->nodes[t];
   return n->level > p->home_level[z] && !tf_node_bypasses(n, z) && tf_node_touches(p->facts, t, z);

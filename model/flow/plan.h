@@ -170,8 +170,6 @@ static inline uint64_t tf_path_spatial(const tf_plan *p, int n) {
   const int loops = p->path[n].n;
   return loops ? ~p->path[n].temporal & ~UINT64_C(0) >> (TF_MAX_PATH - loops) : 0;
 }
-/* Words of a whole tensor; saturating. */
-int64_t tf_whole_words(const tf_tensor *t);
 /* Whether the m-tile t holds z. */
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
 /* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */

@@ -179,7 +179,7 @@ static bool moves_between_runs(const tf_eval *ev, int o, int d) {
 static void split_over_run(const tf_eval *ev, int o, int l, int64_t digit, int64_t step,
                            tf_ival *v) {
   const tf_ploop *loop = &ev->plan->loops[l];
-  if (loop->axis == TF_TEMPORAL || ev->ever == TF_EVER_ANYWHERE || v->len <= 0 ||
+  if (loop->axis == TF_TEMPORAL || ev->over == TF_UNION_ALL || v->len <= 0 ||
       moves_between_runs(ev, o, loop->dim))
     return;
   const int64_t from = digit * step, left = v->len - from;
@@ -190,7 +190,7 @@ static void split_over_run(const tf_eval *ev, int o, int l, int64_t digit, int64
 /* The part of op o's range v that loop l leaves at its digit. */
 static void split(const tf_eval *ev, int o, int l, const int64_t *dg, tf_ival *v) {
   const int64_t step = ev->step[o * ev->plan->n_loops + l], rest = v->len - dg[l] * step;
-  if (ev->ever) {
+  if (ev->over) {
     split_over_run(ev, o, l, dg[l], step, v);
     return;
   }
@@ -212,7 +212,7 @@ static tf_ival led(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   int lead = p->lead[o], up = p->tree->nodes[lead].parent;
   tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(ev, o, d, up, dg);
   const tf_path *path = &p->path[n];
-  bool first = ev->ever != TF_EVER_NOW;
+  bool first = ev->over != TF_UNION_NONE;
   const int from = p->path[lead].n;
   uint64_t left = from < TF_MAX_PATH ? p->over[n * p->wl->n_dims + d] >> from << from : 0;
   for (; left; left &= left - 1) {
@@ -240,7 +240,7 @@ static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t
 static tf_range_kept *kept_at(const tf_eval *ev, int o, int d, int n) {
   const tf_plan *p = ev->plan;
   tf_range_keep *keep = ev->keep;
-  if (!keep || !keep->room || ev->exact || ev->demand || ev->ever || ev->made) return NULL;
+  if (!keep || !keep->room || ev->exact || ev->demand || ev->over || ev->made) return NULL;
   int *at = &keep->entry_of[(n * p->wl->n_ops + o) * p->wl->n_dims + d];
   if (*at) return keep->kept[*at - 1].n < 0 ? NULL : &keep->kept[*at - 1];
   if (keep->n == keep->room) return NULL;

@@ -8,7 +8,7 @@ enum { TF_MAX_RANK = 16 };
 
 /* Which settings a range is the union of: the current ones; all of the run in the current instance;
  * all of the run in any instance. */
-typedef enum { TF_EVER_NOW, TF_EVER_HERE, TF_EVER_ANYWHERE } tf_ever;
+typedef enum { TF_UNION_NONE, TF_UNION_INSTANCE, TF_UNION_ALL } tf_union_over;
 
 /* An evaluation in progress: trip counts and steps, options for ranges, and flags set on the
  * way. */
@@ -17,9 +17,9 @@ typedef struct {
   int64_t *trip; /* [n_loops] */
   /* [op * n_loops + loop] how far an iteration moves op along the dim, in elements */
   int64_t *step;
-  bool noclip;    /* option: boxes ignore the borders of tensors */
-  bool whole;     /* option: all tiles are whole, even beyond the extents */
-  tf_ever ever;   /* option: the union over which settings */
+  bool noclip;        /* option: boxes ignore the borders of tensors */
+  bool whole;         /* option: all tiles are whole, even beyond the extents */
+  tf_union_over over; /* option: the union over which settings */
   bool exact;     /* option: in the exact walk, where an op with an empty range touches nothing */
   bool irregular; /* set if only the exact walk counts this correctly */
   bool demand;  /* option: while finding what a retaining scope computes; a producer without points

@@ -204,7 +204,7 @@ static int64_t down(int64_t a, int64_t by) { return a >= 0 ? a / by : -((by - 1 
 static int64_t up(int64_t a, int64_t by) { return -down(-a, by); }
 
 /* For loop k: with the loops in `stand` as set, the others at any setting. */
-static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const int64_t *dg) {
+static tf_unmasked live_of(const tf_eval *ev, int n, int k, uint64_t stand, const int64_t *dg) {
   const tf_plan *p = ev->plan;
   const tf_mask *m = &p->skips->mask;
   const bool is_l = p->skips->node[n].l >> k & 1;
@@ -216,8 +216,8 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &s),
                 at = range_of(&own, (setting){stand, k, dg}, &s);
   const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
-  tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step),
-               up(o_last + least - at.lo, step), down(o.lo + most - at_last, step)};
+  tf_unmasked v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step),
+                   up(o_last + least - at.lo, step), down(o.lo + most - at_last, step)};
   v.first = v.first > 0 ? v.first : 0;
   v.last = v.last < s.steps - 1 ? v.last : s.steps - 1;
   if (o.len <= 0 || at.len <= 0 || s.end - 1 < o.lo + least) v.last = -1;
@@ -226,7 +226,7 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   return v;
 }
 
-tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
+tf_unmasked tf_skip_unmasked(const tf_eval *ev, int n, int k, const int64_t *dg) {
   return live_of(ev, n, k, (UINT64_C(1) << k) - 1, dg);
 }
 

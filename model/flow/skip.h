@@ -49,9 +49,9 @@ uint64_t tf_skip_loops(const tf_plan *p, int n);
  * inner_first). */
 typedef struct {
   int64_t first, last, inner_first, inner_last;
-} tf_live;
+} tf_unmasked;
 /* For loop k on node n's path, with those outside it as set. */
-tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg);
+tf_unmasked tf_skip_unmasked(const tf_eval *ev, int n, int k, const int64_t *dg);
 /* Whether the loops of the mask's dims above node n divide their ranges. */
 bool tf_skip_divides(const tf_eval *ev, int n);
 /* The distance from the box's q to its l, with the temporal loops outside position k as set.  If

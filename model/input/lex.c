@@ -8,10 +8,10 @@
 
 #include "base/utf8.h"
 
-tf_value tf_whole(int64_t i) { return (tf_value){true, i, (double)i}; }
+tf_value tf_integer(int64_t i) { return (tf_value){true, i, (double)i}; }
 
 tf_value tf_real(double f) {
-  if (floor(f) == f && fabs(f) < 9007199254740992.0) return tf_whole((int64_t)f);
+  if (floor(f) == f && fabs(f) < 9007199254740992.0) return tf_integer((int64_t)f);
   return (tf_value){false, 0, f};
 }
 
@@ -46,7 +46,7 @@ static tf_value number_value(const char *s, bool integer) {
   if (!integer) return tf_real(strtod(s, NULL));
   errno = 0;
   long long i = strtoll(s, NULL, 10);
-  return errno == ERANGE ? (tf_value){false, 0, strtod(s, NULL)} : tf_whole(i);
+  return errno == ERANGE ? (tf_value){false, 0, strtod(s, NULL)} : tf_integer(i);
 }
 
 void tf_lex_next(tf_lex *x) {

@@ -27,7 +27,7 @@ typedef struct {
   size_t prev_end; /* end of the token before it */
 } tf_lex;
 
-tf_value tf_whole(int64_t i);
+tf_value tf_integer(int64_t i);
 tf_value tf_real(double f); /* whole if it is, and below 2^53 */
 
 tf_lex tf_lex_start(const tf_ynode *node, size_t off, tf_diags *d);

@@ -83,7 +83,7 @@ static const char *divide(tf_value a, tf_value b, tf_value *out) {
   if (b.f == 0) return "division by zero";
   bool exact = a.whole && b.whole && !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
   if (!exact) return real_result(a.f / b.f, out);
-  *out = tf_whole(a.i / b.i);
+  *out = tf_integer(a.i / b.i);
   return NULL;
 }
 
@@ -96,7 +96,7 @@ const char *tf_value_op(char op, tf_value a, tf_value b, tf_value *out) {
               : op == '-' ? tf_sub(a.i, b.i, &i)
                           : tf_mul(a.i, b.i, &i);
   if (!fits) return "the result passes 2^63 - 1";
-  *out = tf_whole(i);
+  *out = tf_integer(i);
   return NULL;
 }
 
@@ -171,7 +171,7 @@ static bool parse_signed(tf_reader *r, tf_lex *x, tf_value *out) {
   bool ok = minus ? parse_signed(r, x, out) : parse_atom(r, x, out);
   r->depth--;
   if (!ok || !minus) return ok;
-  return apply(r, &here, tf_whole(0), *out, out);
+  return apply(r, &here, tf_integer(0), *out, out);
 }
 
 /* Operands joined by one of two operators of the same precedence, left-associative. */

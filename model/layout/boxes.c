@@ -85,7 +85,7 @@ static bool add_grids(const tf_places *p, const int64_t *lo, const int64_t *len,
 }
 
 /* All of the box but the gap: rank by rank what lies before and behind it. */
-static bool grids_of(const tf_places *p, const int64_t *at, const tf_cells *c, grids *to) {
+static bool grids_of(const tf_places *p, const int64_t *at, const tf_elements *c, grids *to) {
   int64_t lo[TF_PLACE_RANKS], len[TF_PLACE_RANKS];
   bool ok = true;
   to->n = 0;
@@ -223,7 +223,7 @@ static bool make_room(const tf_places *p, tf_line_set *s) {
   return true;
 }
 
-bool tf_touched_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+bool tf_touched_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                     tf_line_set *s, tf_touched *t) {
   grids of;
   *t = (tf_touched){0, 0};

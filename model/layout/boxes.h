@@ -5,6 +5,6 @@
 #include "model/layout/place.h"
 
 /* As tf_touched_by, of a box (less a box).  False: it falls into too many pieces. */
-bool tf_touched_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+bool tf_touched_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                     tf_line_set *s, tf_touched *t);
 #endif

@@ -112,7 +112,7 @@ static void add_row(const tf_places *p, int64_t base, int64_t y, int64_t n, int6
   }
 }
 
-static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                     tf_line_set *s) {
   const int q = p->part[p->n_parts - 1].rank;
   int64_t e[TF_PLACE_RANKS] = {0};
@@ -137,7 +137,7 @@ static void add_box(const tf_places *p, const int64_t *at, int64_t shift, const 
   }
 }
 
-static void add_points(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+static void add_points(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                        tf_line_set *s) {
   for (int i = 0; i < c->n_points && !s->starved; i++) {
     int64_t base = 0;
@@ -192,7 +192,7 @@ static int64_t busiest_bank(const tf_places *p, tf_line_set *s, int64_t lines) {
   return full + most;
 }
 
-tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                          tf_line_set *s) {
   tf_touched t = {0, 0};
   if (!c->n_points && tf_touched_box(p, at, shift, c, s, &t)) return t;

@@ -30,7 +30,7 @@ typedef struct {
   int64_t gap_lo[TF_PLACE_RANKS], gap_len[TF_PLACE_RANKS];
   int n_points;          /* 0: the box */
   const int64_t *points; /* [n_points * n_ranks] */
-} tf_cells;
+} tf_elements;
 
 /* Lines that are touched, and cycles of the bank that has most of them. */
 typedef struct {
@@ -56,6 +56,6 @@ bool tf_places_make(const tf_memory *mem, const tf_tensor *z, const int64_t *roo
 
 /* The lines of a set whose lower end is at coordinates `at` (0 .. room - 1), `shift` bits further
  * on. */
-tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_cells *c,
+tf_touched tf_touched_by(const tf_places *p, const int64_t *at, int64_t shift, const tf_elements *c,
                          tf_line_set *s);
 #endif

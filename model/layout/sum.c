@@ -100,7 +100,7 @@ static crossing crosses(const tf_places *p, int r, int64_t at, int64_t span,
   return parts ? CUT : PLAIN;
 }
 
-static int64_t span_of(const tf_cells *c, int r, int n_ranks) {
+static int64_t span_of(const tf_elements *c, int r, int n_ranks) {
   int64_t most = 0;
   for (int i = 0; i < c->n_points; i++)
     most = c->points[i * n_ranks + r] > most ? c->points[i * n_ranks + r] : most;
@@ -175,7 +175,7 @@ static bool spread(const ways *w, const tf_place_loop *l, const kinds *from, kin
   return ok;
 }
 
-static bool add_up(const tf_places *p, const tf_cells *c, const kinds *k, tf_line_set *s,
+static bool add_up(const tf_places *p, const tf_elements *c, const kinds *k, tf_line_set *s,
                    tf_touched *sum) {
   bool ok = true;
   for (int i = 0; i < k->room && ok; i++) {
@@ -191,7 +191,7 @@ static bool add_up(const tf_places *p, const tf_cells *c, const kinds *k, tf_lin
 }
 
 /* The figures of the place where all loops stand at 0. */
-static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_loop *loops,
+static kind start(ways *w, const int64_t *at, const tf_elements *c, const tf_place_loop *loops,
                   int n) {
   kind k = {.n = 1};
   for (int r = 0; r < w->p->n_ranks; r++) {
@@ -204,7 +204,7 @@ static kind start(ways *w, const int64_t *at, const tf_cells *c, const tf_place_
   return k;
 }
 
-bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_cells *c,
+bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_elements *c,
                     const tf_place_loop *loops, int n_loops, tf_line_set *s, tf_touched *sum) {
   ways w = {.p = p};
   kinds a = {calloc(FEW_KINDS, sizeof *a.row), FEW_KINDS, 0},

@@ -16,6 +16,6 @@ typedef struct {
 /* Sums over all settings of the loops; at: the coordinates of the set's lower end where all stand
  * at 0, in the tensor. False: a sum passes 2^63 - 1, there would be too much to look at, or memory
  * ran out (s->starved). */
-bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_cells *c,
+bool tf_touched_sum(const tf_places *p, const int64_t *at, const tf_elements *c,
                     const tf_place_loop *loops, int n_loops, tf_line_set *s, tf_touched *sum);
 #endif

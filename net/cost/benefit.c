@@ -119,7 +119,7 @@ static bool forbidden(const gains *x, const int *ops, int n, tf_net_benefit *b) 
     snprintf(b->why, sizeof b->why, "%.60s is read by %.60s, too", z->name, wl->ops[reader].name);
   else if (n > NET_MAX_GROUP)
     snprintf(b->why, sizeof b->why, "%d ops, of %d at most", n, NET_MAX_GROUP);
-  else if (!net_may_group(wl, ops, n, x->s->costs.o->again))
+  else if (!net_may_group(wl, ops, n, x->s->costs.o->recompute))
     snprintf(b->why, sizeof b->why, "a view, or bytes multiplied, of what is made inside");
   return *b->why;
 }

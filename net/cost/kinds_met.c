@@ -57,7 +57,7 @@ bool net_meet_kind(net_costs *c, const int *ops, int n, int *id, double *least) 
                               &(net_cutting){.name = "group",
                                              .splits = net_splits(c->o->target),
                                              .last = c->last,
-                                             .again = c->o->again},
+                                             .recompute = c->o->recompute},
                               d);
   tf_diags_free(d);
   *least = INFINITY;

@@ -9,10 +9,10 @@
 #include "search/common/exportable.h"
 #include "search/common/objective.h"
 #include "search/exact/root_bound.h"
+#include "search/exact/single.h"
 #include "search/exact/solve.h"
 #include "search/exact/start.h"
 #include "search/exact/state.h"
-#include "search/exact/whole.h"
 
 enum { TEMPLATES = 256 }; /* shapes of a tree at most */
 enum { BATCH = 16 };      /* subproblems that are worked on at once */
@@ -294,14 +294,14 @@ static void run_whole(solver *v, bool bypasses) {
   tf_x_worker *w =
       v->n_templates == 1 && !tf_arch_homes(v->arch, v->wl) ? worker_of(v, 0, 0) : NULL;
   tf_x_task t;
-  tf_whole_run k = {.max_nodes = boxes_left(v), .bypasses = bypasses};
+  tf_single_run k = {.max_nodes = boxes_left(v), .bypasses = bypasses};
   if (!w || v->tie || v->failed || meets_floor(v) || stopped(v)) return;
-  const bool begun = v->outside.tree && tf_whole_has(w->t, v->outside.tree, bypasses);
+  const bool begun = v->outside.tree && tf_single_has(w->t, v->outside.tree, bypasses);
   prepare(v, &t, 1);
   t.floor = &v->floor.all;
   t.most_evals = k.max_nodes / BOXES_AN_EVAL;
   if (begun) t.limit = best_of(v);
-  const bool covered = tf_whole_search(w, &t, &k);
+  const bool covered = tf_single_search(w, &t, &k);
   v->res->evals += k.nodes / BOXES_AN_EVAL;
   merge_counts(v, &t.counts);
   offer(k.done ? &v->inside : &v->outside, &t.best.tree, t.best.value, &t.best.figures);

@@ -20,7 +20,7 @@ enum { BOXES_MOST = 4000000 };
 #define NEARLY 1e-9
 
 typedef struct {
-  tf_whole_space space;
+  tf_single_space space;
   double value;
   tf_p_text text;
 } proof;
@@ -40,7 +40,7 @@ static bool has_unstated(const tf_arch *a, const tf_workload *wl) {
 
 /* The space of the op; NULL with an error in d. */
 static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_objective o,
-                               tf_whole_space *s, tf_diags *d) {
+                               tf_single_space *s, tf_diags *d) {
   const tf_x_shape alone = {.kind = TF_SEQ};
   if (has_unstated(arch, wl)) {
     tf_fail(d, wl->at, TF_E_LIMIT,
@@ -49,19 +49,19 @@ static tf_x_template *space_of(const tf_arch *arch, const tf_workload *wl, tf_ob
     return NULL;
   }
   tf_x_template *t = wl->n_ops == 1 ? tf_x_template_new(arch, wl, &alone, d) : NULL;
-  if (t && tf_whole_space_of(t, o, s) && s->op.n_dims > 0) return t;
+  if (t && tf_single_space_of(t, o, s) && s->op.n_dims > 0) return t;
   if (!tf_diags_errors(d))
     tf_fail(d, wl->at, TF_E_LIMIT,
             "a certificate is of one op whose inputs differ and have plain indices, without mask "
             "or padding, with 1 to %d dims longer than 1, on 2 to %d memories: this is none",
-            TF_WHOLE_DIMS, TF_WHOLE_TILES);
+            TF_SINGLE_DIMS, TF_SINGLE_TILES);
   tf_x_template_free(t);
   return NULL;
 }
 
 bool tf_certifiable(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   TF_IN_C_LOCALE;
-  tf_whole_space s;
+  tf_single_space s;
   tf_x_template *t = tf_no_views(wl, d) ? space_of(arch, wl, TF_LATENCY, &s, d) : NULL;
   tf_x_template_free(t);
   return t != NULL;
@@ -86,7 +86,7 @@ static bool count(proof *p, const tf_tree *tree, tf_objective o, tf_diags *d) {
 
 /* A lower bound without branches: each element passes one instance of the memory in which it lives
  * once, and each point takes a unit. */
-static double trivial_bound(const tf_whole_op *op, tf_objective o) {
+static double trivial_bound(const tf_single_op *op, tf_objective o) {
   double units = 1, words = 0, pj = 0, cycles = 0;
   for (int l = 0; l < op->n_tiles; l++) {
     const tf_memory *m = &op->arch->memories[l];

@@ -20,11 +20,11 @@ double tf_p_value(tf_objective objective, double cycles, double pj, double words
 
 /* The name of a variable: s, the steps of a Tile, l, the length that enters, x or y, its instances
  * on an axis; then which Tile, and which dim. */
-static void put_variable(const tf_whole_space *s, const tf_whole_var *v, tf_p_text *out) {
+static void put_variable(const tf_single_space *s, const tf_single_var *v, tf_p_text *out) {
   tf_p_say(out, "%c%d.%s",
-           v->axis == TF_WHOLE_BLOCK ? 'l'
-           : v->axis < 0             ? 's'
-                                     : "xy"[v->axis],
+           v->axis == TF_SINGLE_BLOCK ? 'l'
+           : v->axis < 0              ? 's'
+                                      : "xy"[v->axis],
            v -> tile, s -> t -> facts -> wl -> dims[s->t->tiles[0].dims[v->dim]].name);
 }
 
@@ -33,9 +33,9 @@ static void lower_least(tf_p_branches *b, double value) {
   b->failed |= value < b->target * (1 - ROUNDING);
 }
 
-static void count_with(tf_p_branches *b, const tf_whole_part *p, tf_model *model, int64_t *trips) {
+static void count_with(tf_p_branches *b, const tf_single_part *p, tf_model *model, int64_t *trips) {
   tf_result r;
-  tf_whole_trips(b->space, p, trips);
+  tf_single_trips(b->space, p, trips);
   const bool ok = tf_model_eval(model, trips, &r) && r.feasible;
   const tf_figures f =
       ok ? tf_figures_of(b->space->op.arch, b->space->t->facts->wl, &r) : (tf_figures){0};
@@ -46,10 +46,10 @@ static void count_with(tf_p_branches *b, const tf_whole_part *p, tf_model *model
 }
 
 /* Counts the box's only mapping by the model. */
-static void count_one(tf_p_branches *b, const tf_whole_part *p) {
+static void count_one(tf_p_branches *b, const tf_single_part *p) {
   int64_t *trips = calloc((size_t)b->space->t->n_loops + 1, sizeof *trips);
   tf_diags *d = tf_diags_new();
-  tf_tree *tree = trips && d ? tf_whole_tree(b->space, p) : NULL;
+  tf_tree *tree = trips && d ? tf_single_tree(b->space, p) : NULL;
   tf_model *model = tree ? tf_model_new(tree, d) : NULL;
   b->out->bad |= !model;
   if (model) count_with(b, p, model, trips);
@@ -65,10 +65,10 @@ static bool over(tf_p_branches *b) {
   return b->boxes % LOOK_EVERY == 0 && of->stop && of->stop(of->ctx);
 }
 
-static void branch(tf_p_branches *b, tf_whole_part *p);
+static void branch(tf_p_branches *b, tf_single_part *p);
 
-static void split(tf_p_branches *b, tf_whole_part *p) {
-  const tf_whole_split cut = tf_whole_split_of(b->space, p);
+static void split(tf_p_branches *b, tf_single_part *p) {
+  const tf_single_split cut = tf_single_split_of(b->space, p);
   if (cut.n == 0) {
     count_one(b, p);
     return;
@@ -83,27 +83,27 @@ static void split(tf_p_branches *b, tf_whole_part *p) {
     tf_p_say(b->out, "\n");
   }
   for (int k = 0; k < cut.n && !b->failed && !b->out->bad; k++) {
-    tf_whole_part piece = *p;
-    const tf_whole_kept kept = tf_whole_piece(b->space, &cut, k, &piece);
-    if (kept == TF_WHOLE_OFF_MESH)
+    tf_single_part piece = *p;
+    const tf_single_kept kept = tf_single_piece(b->space, &cut, k, &piece);
+    if (kept == TF_SINGLE_OFF_MESH)
       tf_p_say(b->out, "m\n");
-    else if (kept == TF_WHOLE_EQUIVALENT)
+    else if (kept == TF_SINGLE_EQUIVALENT)
       tf_p_say(b->out, "l\n");
     else
       branch(b, &piece);
   }
 }
 
-static void branch(tf_p_branches *b, tf_whole_part *p) {
+static void branch(tf_p_branches *b, tf_single_part *p) {
   b->boxes++;
   b->failed |= over(b);
-  const int twin = tf_whole_symmetric_tile(b->space, p);
+  const int twin = tf_single_symmetric_tile(b->space, p);
   if (b->failed) return;
   if (twin >= 0) {
     tf_p_say(b->out, "t %d\n", twin);
     return;
   }
-  const tf_whole_cost least = tf_whole_bound(&b->space->op, &p->b);
+  const tf_single_cost least = tf_single_bound(&b->space->op, &p->b);
   if (least.empty && least.full) {
     tf_p_say(b->out, "f %d\n", least.full);
     return;
@@ -122,8 +122,8 @@ static void branch(tf_p_branches *b, tf_whole_part *p) {
 }
 
 void tf_p_branch(tf_p_branches *b) {
-  tf_whole_part all;
-  tf_whole_all(b->space, &all);
+  tf_single_part all;
+  tf_single_all(b->space, &all);
   b->least = INFINITY;
   branch(b, &all);
 }

@@ -78,16 +78,16 @@ static void put_unit(const tf_unit *u, tf_objective o, tf_p_text *out) {
   tf_p_say(out, "\n");
 }
 
-static const tf_dim *dim_of(const tf_whole_space *s, int d) {
+static const tf_dim *dim_of(const tf_single_space *s, int d) {
   return &s->t->facts->wl->dims[s->t->tiles[0].dims[d]];
 }
 
-const tf_tensor *tf_p_tensor(const tf_whole_space *s, int z) {
+const tf_tensor *tf_p_tensor(const tf_single_space *s, int z) {
   const tf_op *o = &s->t->facts->wl->ops[0];
   return &s->t->facts->wl->tensors[z ? o->reads[z - 1].tensor : o->out];
 }
 
-void tf_p_problem(const tf_whole_space *s, tf_objective objective, tf_p_text *out) {
+void tf_p_problem(const tf_single_space *s, tf_objective objective, tf_p_text *out) {
   static const char *const overlap[] = {[TF_OVERLAP_PERFECT] = "perfect",
                                         [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer",
                                         [TF_OVERLAP_NONE] = "none"};
@@ -125,7 +125,7 @@ static int64_t real_trip(const tf_tree *tree, int node, int k) {
   return trip < most ? trip : most;
 }
 
-void tf_p_mapping(const tf_whole_space *s, const tf_tree *tree, tf_p_text *out) {
+void tf_p_mapping(const tf_single_space *s, const tf_tree *tree, tf_p_text *out) {
   static const char *const axis[] = {
       [TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
   for (int n = 0; n < tree->n_nodes && tree->nodes[n].kind == TF_TILE; n++) {

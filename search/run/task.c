@@ -26,10 +26,10 @@ enum {
   EARNED = 8,              /* credit that each evaluation adds */
   DEBT = 1024,  /* overdraft for mappings better than the best; all in units of tf_model_effort */
   AT_ONCE = 16, /* rows asked for before a strategy that learns is told, see explore_together */
-  LEARNT_A_ROW = 2,     /* one more row may be asked for at once per so many costs told */
-  GLANCE_LEAST = 2,     /* rows of a batch call */
-  GLANCE_LEARNING = 40, /* as GLANCE_FROM, for a strategy that learns */
-  GLANCE_FROM = 1000    /* with fewer evaluations left, preparing batch calls does not pay */
+  LEARNT_A_ROW = 2,    /* one more row may be asked for at once per so many costs told */
+  QUICK_LEAST = 2,     /* rows of a batch call */
+  QUICK_LEARNING = 40, /* as QUICK_FROM, for a strategy that learns */
+  QUICK_FROM = 1000    /* with fewer evaluations left, preparing batch calls does not pay */
 };
 
 #define TIES 0.3 /* power of the energy in the guiding cost once the goal is met */
@@ -64,8 +64,8 @@ typedef struct {
   bool over;
   int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is
                     evaluated at once */
-  int n_rows;    /* 0 .. TF_GLANCE_ROWS */
-  bool glances;  /* rows asked for together are evaluated in SIMD lanes */
+  int n_rows;    /* 0 .. TF_QUICK_ROWS */
+  bool in_lanes; /* rows asked for together are evaluated in SIMD lanes */
 } work;
 
 /* The cost of a mapping that does not fit: grows with the logarithm of need over capacity. */
@@ -253,10 +253,10 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* A row of trip counts; glance: its figures by the batch call, NULL: none. */
+/* A row of trip counts; quick: its figures by the batch call, NULL: none. */
 typedef struct {
   const int64_t *trips;
-  const tf_glance *glance;
+  const tf_quick_row *quick;
 } row;
 
 /* Evaluates trip counts; the outcome has what the evaluation is charged, without steps that are
@@ -264,9 +264,9 @@ typedef struct {
 static tf_outcome outcome_at(work *w, row at) {
   const int refused = w->refused;
   tf_outcome o = {.filled = true, .spent = 1};
-  if (at.glance && at.glance->brief.feasible) {
-    o.cost = judge(w, at.trips, figures_of(w, &at.glance->brief), at.glance->nodes);
-    o.effort = at.glance->effort;
+  if (at.quick && at.quick->brief.feasible) {
+    o.cost = judge(w, at.trips, figures_of(w, &at.quick->brief), at.quick->nodes);
+    o.effort = at.quick->effort;
   } else {
     o.cost = evaluate(w, at.trips);
     charge_walk(w, w->model);
@@ -314,17 +314,17 @@ static bool changes_nothing(const work *w, const tf_brief *b) {
 /* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures
  * of all; rows whose figures change nothing need no more, the others are evaluated one by one. */
 static void evaluate_rows(work *w) {
-  tf_glance glance[TF_GLANCE_ROWS];
+  tf_quick_row quick[TF_QUICK_ROWS];
   int n_loops = w->trips->n_loops;
-  uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, glance) : 0;
+  uint32_t known = w->n_rows ? tf_model_quick_rows(w->model, w->rows, w->n_rows, quick) : 0;
   for (int i = 0; i < w->n_rows && may_evaluate(w); i++) {
     const bool sees = known >> i & 1;
-    if (!sees || !changes_nothing(w, &glance[i].brief)) {
-      cost_at(w, (row){&w->rows[i * n_loops], sees ? &glance[i] : NULL});
+    if (!sees || !changes_nothing(w, &quick[i].brief)) {
+      cost_at(w, (row){&w->rows[i * n_loops], sees ? &quick[i] : NULL});
       continue;
     }
     w->t->evals++;
-    w->t->effort += glance[i].effort;
+    w->t->effort += quick[i].effort;
     w->spent++;
     w->over = w->t->effort_quota && w->t->effort >= w->t->effort_quota;
   }
@@ -339,7 +339,7 @@ static double cost_of(void *ctx) {
   int n_loops = w->trips->n_loops;
   if (!w->rows) return cost_at(w, (row){w->trips->trips, NULL});
   memcpy(&w->rows[w->n_rows++ * n_loops], w->trips->trips, (size_t)n_loops * sizeof *w->rows);
-  if (w->n_rows == TF_GLANCE_ROWS) evaluate_rows(w);
+  if (w->n_rows == TF_QUICK_ROWS) evaluate_rows(w);
   return 0;
 }
 
@@ -377,11 +377,11 @@ static bool ask_rows(work *w, const tf_strategy_ops *in, void *state, int most, 
 
 /* Evaluates them while the budget lasts, and tells. */
 static void tell_rows(work *w, const tf_strategy_ops *in, void *state, const asked *rows) {
-  tf_glance glance[TF_GLANCE_ROWS];
-  const bool glances = w->glances && rows->n >= GLANCE_LEAST;
-  const uint32_t known = glances ? tf_model_glance(w->model, rows->trips, rows->n, glance) : 0;
+  tf_quick_row quick[TF_QUICK_ROWS];
+  const bool in_lanes = w->in_lanes && rows->n >= QUICK_LEAST;
+  const uint32_t known = in_lanes ? tf_model_quick_rows(w->model, rows->trips, rows->n, quick) : 0;
   for (int i = 0; i < rows->n && may_evaluate(w); i++) {
-    const row at = {&rows->trips[i * w->trips->n_loops], known >> i & 1 ? &glance[i] : NULL};
+    const row at = {&rows->trips[i * w->trips->n_loops], known >> i & 1 ? &quick[i] : NULL};
     in->tell(state,
              &(tf_feedback){.row = &rows->chosen[i * w->trips->space.n], .cost = cost_at(w, at)});
   }
@@ -395,10 +395,10 @@ static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
                 TF_ARRAY(w->arena, int32_t, TF_ASKS_MOST * n + 1)};
   bool left = rows.trips && rows.chosen;
   w->t->failed |= !left;
-  w->glances = w->quota - w->spent >= GLANCE_LEARNING;
+  w->in_lanes = w->quota - w->spent >= QUICK_LEARNING;
   for (int64_t from = w->t->evals; left && may_go_on(w);) {
     const int64_t learnt = 1 + (w->t->evals - from) / LEARNT_A_ROW, quota = w->quota - w->spent;
-    int64_t most = !w->glances ? 1 : learnt < AT_ONCE ? learnt : AT_ONCE;
+    int64_t most = !w->in_lanes ? 1 : learnt < AT_ONCE ? learnt : AT_ONCE;
     if (most > quota) most = quota;
     left = ask_rows(w, in, state, (int)most, &rows);
     tell_rows(w, in, state, &rows);
@@ -410,8 +410,8 @@ static bool explore_together(work *w, const tf_strategy_ops *in, void *state) {
  * exhausted. */
 static bool explore(work *w, const tf_strategy_ops *in, void *state) {
   if (has_start(w) && !w->known) cost_at(w, (row){w->t->begin, NULL});
-  if (in->ignores_feedback && w->quota - w->spent >= GLANCE_FROM)
-    w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
+  if (in->ignores_feedback && w->quota - w->spent >= QUICK_FROM)
+    w->rows = TF_ARRAY(w->arena, int64_t, TF_QUICK_ROWS * (size_t)w->trips->n_loops);
   const bool learns = in->batches && !in->ignores_feedback;
   bool all =
       learns ? explore_together(w, in, state) : tf_explore(in, state, &w->trips->space, may_go_on);

@@ -1,12 +1,12 @@
-/* Masked trees of many steps and instances: the walk that leaps (model/cost/exact/leap.h) and takes
- * one instance of a kind (model/flow/kinds.h) against the walk of every step of every instance, to
- * the last bit of every figure. */
+/* Masked trees of many steps and instances: the walk that fast-forwards
+ * (model/cost/exact/fast_forward.h) and takes one instance of a kind (model/flow/kinds.h) against
+ * the walk of every step of every instance, to the last bit of every figure. */
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
 
-typedef enum { FREELY, LEAPING, STEPPING } way;
+typedef enum { FREELY, REPEATING, STEPPING } way;
 
 /* A walk that reports its entries one by one walks all of them. */
 static void ignore(struct tf_model *m, int i, const tf_move *v) { (void)m, (void)i, (void)v; }
@@ -128,27 +128,28 @@ static bool same(const test_case *a, const test_case *b) {
 /* test_band [CASES] */
 int main(int argc, char **argv) {
   const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
-  uint64_t counted = 0, leapt = 0, skipped = 0, kinds = 0;
+  uint64_t counted = 0, repeated = 0, skipped = 0, kinds = 0;
   for (uint64_t seed = 1; seed <= cases; seed++) {
     tf_rng g = tf_rng_new(seed, 7);
     page p = {.len = 0};
     draw(&g, &p);
-    test_case all = evaluate(p.text, STEPPING), leap = evaluate(p.text, LEAPING),
+    test_case all = evaluate(p.text, STEPPING), fast = evaluate(p.text, REPEATING),
               any = evaluate(p.text, FREELY);
     counted += all.ok;
-    leapt += all.ok && leap.ok && leap.model->ev.work < all.model->ev.work;
-    kinds += all.ok && leap.ok && 2 * leap.model->walked < all.model->walked;
+    repeated += all.ok && fast.ok && fast.model->ev.work < all.model->ev.work;
+    kinds += all.ok && fast.ok && 2 * fast.model->walked < all.model->walked;
     skipped += all.ok && all.r.ops[0].skipped > 0;
-    if (!CHECK(all.ok == leap.ok && all.ok == any.ok &&
-               (!all.ok || (same(&all, &leap) && (!any.model->ev.irregular || same(&all, &any))))))
+    if (!CHECK(all.ok == fast.ok && all.ok == any.ok &&
+               (!all.ok || (same(&all, &fast) && (!any.model->ev.irregular || same(&all, &any))))))
       printf("seed %llu:\n%s\n", (unsigned long long)seed, p.text);
     case_drop(&all);
-    case_drop(&leap);
+    case_drop(&fast);
     case_drop(&any);
   }
   if (argc > 1)
-    printf("counted %llu leapt %llu skipped %llu short %llu\n", (unsigned long long)counted,
-           (unsigned long long)leapt, (unsigned long long)skipped, (unsigned long long)kinds);
-  CHECK(counted > cases / 4 && leapt > counted / 2 && skipped > counted / 4 && kinds > counted / 4);
+    printf("counted %llu repeated %llu skipped %llu short %llu\n", (unsigned long long)counted,
+           (unsigned long long)repeated, (unsigned long long)skipped, (unsigned long long)kinds);
+  CHECK(counted > cases / 4 && repeated > counted / 2 && skipped > counted / 4 &&
+        kinds > counted / 4);
   return check_report();
 }

@@ -260,14 +260,14 @@ static bool fits_alike(tf_model *m, const int64_t *row, const tf_result *r) {
 }
 
 /* What a search learns from: the sum of the nodes' cycles, and the effort. */
-static bool glanced_alike(tf_model *m, const int64_t *row, const tf_result *r, tally *t) {
-  tf_glance g;
+static bool quick_alike(tf_model *m, const int64_t *row, const tf_result *r, tally *t) {
+  tf_quick_row g;
   const bool partial = tf_model_quick(m) && m->partial;
   const int64_t effort = tf_model_effort(m);
   double nodes = 0;
   for (int n = 0; n < m->plan->tree->n_nodes; n++)
     nodes += r->nodes[n].cycles < r->cycles ? r->nodes[n].cycles : r->cycles;
-  const bool there = tf_model_glance(m, row, 1, &g) != 0;
+  const bool there = tf_model_quick_rows(m, row, 1, &g) != 0;
   t->partial += m->lanes && partial;
   t->loose += there && g.effort == TF_EFFORT_PARTIAL;
   return !there || (bits(nodes) == bits(g.nodes) && (!tf_model_quick(m) || g.effort == effort));
@@ -298,7 +298,7 @@ static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
   for (int i = 0; i < n; i++) {
     const int64_t *row = &rows[i * m->plan->n_loops];
     tf_result r;
-    t->odd += tf_model_eval(m, row, &r) && !glanced_alike(m, row, &r, t);
+    t->odd += tf_model_eval(m, row, &r) && !quick_alike(m, row, &r, t);
   }
 }
 

@@ -163,7 +163,7 @@ static int check_again(const char *workload, int max_ops) {
       "  - {name: u, below: L1, mesh: [4, 4], ops: [mac, add, mul, relu, max]}\n";
   test_case e = case_of(small, workload);
   const tf_net_opts o = {
-      .max_ops = max_ops, .again = true, .budget = {.max_evals = 30, .seed = 1, .threads = 1}};
+      .max_ops = max_ops, .recompute = true, .budget = {.max_evals = 30, .seed = 1, .threads = 1}};
   const tf_workload *wl = e.spec->workload;
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, wl, &o, e.d);
   char *text = p ? tf_net_plan_text(p, e.spec->arch, wl) : NULL;

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "tests/unit/draw_whole.h"
+#include "tests/unit/draw_single.h"
 #include "tileflow/solve.h"
 
 /* ---- the checker ---------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static void check_parts(void) {
 
 /* Gives some tensors homes in inner memories, which have room for them or not. */
 static void give_homes(tf_rng *g, const tf_spec *s) {
-  static tf_chosen names[TF_WHOLE_TILES][TF_WHOLE_TENSORS];
+  static tf_chosen names[TF_SINGLE_TILES][TF_SINGLE_TENSORS];
   for (int l = 0; l < s->arch->n_memories; l++)
     s->arch->memories[l].home.n = 0, s->arch->memories[l].home.names = names[l];
   for (int z = 0; z < s->workload->n_tensors; z++) {
@@ -314,9 +314,9 @@ static void try_problem(tf_rng *g, seen *n) {
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
   const tf_objective o = (tf_objective)pick(g, 0, TF_N_OBJECTIVES - 1);
-  tf_whole_op op;
+  tf_single_op op;
   CHECK(t != NULL);
-  if (t && tf_whole_op_of(t, &op) && op.n_dims) {
+  if (t && tf_single_op_of(t, &op) && op.n_dims) {
     mapping m = {.op = &op, .t = t, .x = &t->tiles[0]};
     for (int i = 0; i < MAPPINGS; i++)
       try_mapping(g, s, &m, o, 0, n);

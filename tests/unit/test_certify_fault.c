@@ -1,15 +1,15 @@
 /* A solver with a fault writes certificates that the checker refuses.  Here the bound of a box is
- * the solver's own with something wrong in it: this program's tf_whole_bound stands in the place of
- * the library's. */
+ * the solver's own with something wrong in it: this program's tf_single_bound stands in the place
+ * of the library's. */
 #define _XOPEN_SOURCE 700 /* popen */
 #include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 /* The library's text under another name, so that a fault can be put around it. */
-#define tf_whole_bound sound_bound
-#include "search/exact/whole_bound.c"
-#undef tf_whole_bound
+#define tf_single_bound sound_bound
+#include "search/exact/single_bound.c"
+#undef tf_single_bound
 #include "tests/unit/case.h"
 #include "tileflow/solve.h"
 
@@ -17,13 +17,13 @@ typedef enum { SOUND, HIGH, FULL, LATE, N_FAULTS } fault;
 static fault planted;
 static int64_t boxes;
 
-tf_whole_cost tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
-  tf_whole_cost least = sound_bound(op, b);
+tf_single_cost tf_single_bound(const tf_single_op *op, const tf_single_box *b) {
+  tf_single_cost least = sound_bound(op, b);
   boxes++;
   if (planted == HIGH) least.cycles *= 1.01;
   if (planted == FULL && boxes % 50 == 49 && !least.empty)
-    least = (tf_whole_cost){.empty = true, .full = 1};
-  if (planted == LATE && boxes % 50 == 49 && !least.empty) least = (tf_whole_cost){.empty = true};
+    least = (tf_single_cost){.empty = true, .full = 1};
+  if (planted == LATE && boxes % 50 == 49 && !least.empty) least = (tf_single_cost){.empty = true};
   return least;
 }
 

@@ -11,7 +11,7 @@
 #include "tileflow/why.h"
 
 /* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the
- * walk, by a walk that leaps over no iteration (model/cost/exact/leap.h). */
+ * walk, by a walk that walks each iteration (model/cost/exact/fast_forward.h). */
 typedef enum { FREELY, BY_SUMS, BY_WALK, BY_STEPS } way;
 
 /* A walk that reports its entries walks all of them. */
@@ -433,7 +433,7 @@ typedef struct {
   int retains, retained; /* cases that retain; those of them that were not walked */
   int closed, quick;     /* cases that were not walked; those that went the quick way */
   int partial;           /* those of these in which tiles may have been partial */
-  int leapt;             /* cases in which the walk leaps */
+  int repeated;          /* cases in which the walk fast-forwards */
 } tally;
 
 /* A model that has evaluated other trip counts before finds what a new one finds: a few loops at a
@@ -473,7 +473,7 @@ static void twin(uint64_t seed, tally *t) {
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
                (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular)) && b.ok == d.ok &&
                (!b.ok || same_run(&b, &d, true));
-  t->leapt += b.ok && d.ok && b.model->ev.work < d.model->ev.work;
+  t->repeated += b.ok && d.ok && b.model->ev.work < d.model->ev.work;
   t->closed += a.ok && !a.model->ev.irregular;
   t->quick += a.ok && a.model->quick;
   t->partial += a.ok && a.model->quick && a.model->partial;
@@ -657,8 +657,8 @@ static void check_cover(void) {
 }
 
 /* 10^14 words in memory words that are no whole parts of each other: what an iteration of a walk
- * that leaps adds is found again of sums 10^12 times as large, to the last digits. */
-static void check_long_leaps(void) {
+ * that fast-forwarding adds is found again of sums 10^12 times as large, to the last digits. */
+static void check_long_repeats(void) {
   static const char *const text =
       "architecture:\n  word-bits: 32\n  memories:\n"
       "  - {name: L0, bandwidth: {write: 0.5, read: 0.5}, word-bits: 24}\n"
@@ -697,16 +697,16 @@ int main(int argc, char **argv) {
   check_kept_links();
   check_closed();
   check_unlike_steps();
-  check_long_leaps();
+  check_long_repeats();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1)
-    printf("closed %d quick %d partial %d retains %d of them closed %d leapt %d\n", t.closed,
-           t.quick, t.partial, t.retains, t.retained, t.leapt);
+    printf("closed %d quick %d partial %d retains %d of them closed %d repeated %d\n", t.closed,
+           t.quick, t.partial, t.retains, t.retained, t.repeated);
   CHECK((uint64_t)t.closed > cases / 2);
   CHECK((uint64_t)t.quick > cases / 6);
   CHECK((uint64_t)t.partial > cases / 10);
   CHECK((uint64_t)t.retained > cases / 5);
-  CHECK((uint64_t)t.leapt > cases / 5);
+  CHECK((uint64_t)t.repeated > cases / 5);
   return check_report();
 }

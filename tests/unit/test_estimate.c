@@ -119,7 +119,7 @@ static bool none_above(const test_case *e, const tf_result *a, const tf_result *
 
 /* With all tiles taken to be whole no figure is below the count's, and none above that of ranges
  * that the last tiles fill. */
-static void test_whole(void) {
+static void test_single(void) {
   enum { ROUNDS = 300 };
   tf_rng rng = tf_rng_new(5, 1);
   int partial = 0;
@@ -203,7 +203,7 @@ static void test_plan(const char *arch, const char *target, const char *workload
 
 int main(void) {
   test_counts();
-  test_whole();
+  test_single();
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     test_plan(cpu, "cpu", odd[i]);
     test_plan(gpu, "cuda", odd[i]);

@@ -22,7 +22,7 @@ typedef struct {
   tf_laid laid;
   tf_laid_part parts[2 * RANKS];
   int64_t room[RANKS];
-  tf_cells cells;
+  tf_elements elements;
   int64_t points[8 * RANKS];
   int n_loops;
   tf_place_loop loops[3];
@@ -54,17 +54,17 @@ static void draw(tf_rng *g, drawn *c) {
   c->z = (tf_tensor){
       .name = "A", .rank = pick(g, 1, RANKS), .word_bits = pick(g, 0, 2) ? 8 : pick(g, 3, 20)};
   const bool points = !pick(g, 0, 3);
-  c->cells = (tf_cells){.lacks = !points && !pick(g, 0, 2),
-                        .n_points = points ? pick(g, 1, 8) : 0,
-                        .points = c->points};
+  c->elements = (tf_elements){.lacks = !points && !pick(g, 0, 2),
+                              .n_points = points ? pick(g, 1, 8) : 0,
+                              .points = c->points};
   for (int r = 0; r < c->z.rank; r++) {
     c->room[r] = pick(g, 1, 9);
     c->at[r] = pick(g, -9, 12);
-    c->cells.len[r] = pick(g, 1, (int)c->room[r]);
-    c->cells.gap_lo[r] = pick(g, 0, (int)c->cells.len[r] - 1);
-    c->cells.gap_len[r] = pick(g, 1, (int)(c->cells.len[r] - c->cells.gap_lo[r]));
+    c->elements.len[r] = pick(g, 1, (int)c->room[r]);
+    c->elements.gap_lo[r] = pick(g, 0, (int)c->elements.len[r] - 1);
+    c->elements.gap_len[r] = pick(g, 1, (int)(c->elements.len[r] - c->elements.gap_lo[r]));
   }
-  for (int i = 0; i < c->cells.n_points * c->z.rank; i++)
+  for (int i = 0; i < c->elements.n_points * c->z.rank; i++)
     c->points[i] = pick(g, 0, (int)c->room[i % c->z.rank] - 1);
   c->n_loops = pick(g, 0, 3);
   for (int k = 0; k < c->n_loops; k++) {
@@ -100,9 +100,10 @@ static void mark(const drawn *c, const int64_t *e, const int64_t *moved, unsigne
 }
 
 static bool in_gap(const drawn *c, const int64_t *e) {
-  bool in = c->cells.lacks;
+  bool in = c->elements.lacks;
   for (int r = 0; r < c->z.rank; r++)
-    in = in && e[r] >= c->cells.gap_lo[r] && e[r] < c->cells.gap_lo[r] + c->cells.gap_len[r];
+    in = in && e[r] >= c->elements.gap_lo[r] &&
+         e[r] < c->elements.gap_lo[r] + c->elements.gap_len[r];
   return in;
 }
 
@@ -111,13 +112,13 @@ static tf_touched touch_one(const drawn *c, const int64_t *moved) {
   tf_touched t = {0, 0};
   int64_t e[RANKS] = {0}, bank[8] = {0}, most = 0;
   memset(line, 0, sizeof line);
-  for (int i = 0; i < c->cells.n_points; i++)
+  for (int i = 0; i < c->elements.n_points; i++)
     mark(c, &c->points[i * c->z.rank], moved, line);
-  for (bool more = !c->cells.n_points; more;) {
+  for (bool more = !c->elements.n_points; more;) {
     if (!in_gap(c, e)) mark(c, e, moved, line);
     more = false;
     for (int r = 0; r < c->z.rank && !more; r++) {
-      more = ++e[r] < c->cells.len[r];
+      more = ++e[r] < c->elements.len[r];
       if (!more) e[r] = 0;
     }
   }
@@ -162,7 +163,7 @@ static void check_sums(void) {
     tf_touched sum;
     draw(&g, &c);
     CHECK(tf_places_make(&c.mem, &c.z, c.room, &p));
-    CHECK(tf_touched_sum(&p, c.at, &c.cells, c.loops, c.n_loops, &set, &sum));
+    CHECK(tf_touched_sum(&p, c.at, &c.elements, c.loops, c.n_loops, &set, &sum));
     const tf_touched told = touch_all(&c);
     differ += sum.lines != told.lines || sum.cycles != told.cycles;
   }
@@ -181,16 +182,17 @@ static void check_long(void) {
     tf_places p;
     do
       draw(&g, &c);
-    while (c.z.rank > 2 || c.cells.n_points);
+    while (c.z.rank > 2 || c.elements.n_points);
     for (int r = 0; r < c.z.rank; r++) {
       c.room[r] = pick(&g, 1, c.z.rank == 1 ? 1500 : 38);
       c.at[r] = pick(&g, 0, (int)c.room[r] - 1);
-      c.cells.len[r] = pick(&g, 1, (int)c.room[r]);
-      c.cells.gap_lo[r] = pick(&g, 0, (int)c.cells.len[r] - 1);
-      c.cells.gap_len[r] = pick(&g, 1, (int)(c.cells.len[r] - c.cells.gap_lo[r]));
+      c.elements.len[r] = pick(&g, 1, (int)c.room[r]);
+      c.elements.gap_lo[r] = pick(&g, 0, (int)c.elements.len[r] - 1);
+      c.elements.gap_len[r] = pick(&g, 1, (int)(c.elements.len[r] - c.elements.gap_lo[r]));
     }
     CHECK(tf_places_make(&c.mem, &c.z, c.room, &p));
-    const tf_touched told = touch_one(&c, none), sum = tf_touched_by(&p, c.at, 0, &c.cells, &set);
+    const tf_touched told = touch_one(&c, none),
+                     sum = tf_touched_by(&p, c.at, 0, &c.elements, &set);
     differ += sum.lines != told.lines || sum.cycles != told.cycles;
   }
   CHECK_I64(differ, 0);
@@ -202,7 +204,7 @@ static void check_large(void) {
   const tf_memory mem = {.line = 64, .banks = 16, .bank_ports = 1, .word_bits = 16};
   const tf_tensor z = {.name = "A", .rank = 2, .word_bits = 16};
   const int64_t room[2] = {1 << 20, 1 << 20}, at[2] = {0, 0};
-  const tf_cells tile = {.len = {32, 48}};
+  const tf_elements tile = {.len = {32, 48}};
   const tf_place_loop loops[2] = {{0, 1 << 15, {32, 0}}, {0, 21845, {0, 48}}};
   tf_line_set set = {.n = 0};
   tf_places p;

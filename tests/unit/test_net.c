@@ -621,7 +621,7 @@ static tf_net_plan *plan_again(const test_case *e, tf_objective objective, int m
                                bool again) {
   const tf_net_opts o = {.objective = objective,
                          .max_ops = max_ops,
-                         .again = again,
+                         .recompute = again,
                          .budget = {.max_evals = 60, .seed = 1, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e->spec->arch, e->spec->workload, &o, e->d);
   if (!CHECK(p != NULL)) case_complain(e->d);

@@ -175,7 +175,7 @@ static int test_again(const lots *l, int max_ops, net_cost_source source, tf_dia
   double memo[1 << 9] = {0}, sum = 0;
   unsigned run = 0;
   int again = 0;
-  source.again = true;
+  source.recompute = true;
   CHECK(net_partition(a, l->wl, max_ops, &source, &cuts, d) && cuts.exact);
   CHECK_NEAR(cuts.cost, best_again(l, max_ops, 0, memo), 1e-12);
   for (int i = 0; i < cuts.n; i++) {

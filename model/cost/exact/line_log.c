@@ -10,25 +10,25 @@
 enum { MOST_NOTED = 1 << 16, MOST_WORDS = 1 << 22 };
 #define MOST_WORK (INT64_C(1) << 28)
 
-/* A leap: n settings, each of which moves the set; and the leap before. */
+/* A fast-forward: n settings, each of which moves the set; and the one before. */
 typedef struct {
   int64_t n, before;
   int64_t by[TF_PLACE_RANKS];
-} leap;
+} repeat;
 
 typedef struct {
   tf_lines_what what;
   int i, n_points; /* n_points: 0 for a box */
   bool fresh, first, lacks;
-  int64_t words, leap; /* start of its numbers; its last leap, -1: none */
+  int64_t words, repeat; /* start of its numbers; its last repeat, -1: none */
 } access;
 
 struct tf_line_log {
   access *all;
   int64_t *
       words; /* of each access: its position; a box, and the part that is already held, or points */
-  leap *leaps;
-  int64_t n, n_words, n_leaps, before; /* before: accesses that are summed up already */
+  repeat *repeats;
+  int64_t n, n_words, n_repeats, before; /* before: accesses that are summed up already */
   int64_t work;
 };
 
@@ -36,7 +36,7 @@ void tf_line_log_free(struct tf_line_log *l) {
   if (!l) return;
   free(l->all);
   free(l->words);
-  free(l->leaps);
+  free(l->repeats);
   free(l);
 }
 
@@ -53,7 +53,7 @@ static bool push(struct tf_line_log *l, const int64_t *v, int64_t n) {
   return true;
 }
 
-static bool add(struct tf_line_log *l, const tf_lines_noted *a, const tf_cells *c, int ranks) {
+static bool add(struct tf_line_log *l, const tf_lines_noted *a, const tf_elements *c, int ranks) {
   if (!TF_GROW(l->all, l->n)) return false;
   l->all[l->n++] = (access){.what = a->what,
                             .i = a->i,
@@ -62,13 +62,13 @@ static bool add(struct tf_line_log *l, const tf_lines_noted *a, const tf_cells *
                             .first = a->first,
                             .lacks = c->lacks,
                             .words = l->n_words,
-                            .leap = -1};
+                            .repeat = -1};
   if (!push(l, a->coords, ranks)) return false;
   if (c->n_points) return push(l, c->points, (int64_t)c->n_points * ranks);
   return push(l, c->len, ranks) && push(l, c->gap_lo, ranks) && push(l, c->gap_len, ranks);
 }
 
-void tf_line_log_add(struct tf_model *m, const tf_lines_noted *a, const tf_cells *c) {
+void tf_line_log_add(struct tf_model *m, const tf_lines_noted *a, const tf_elements *c) {
   struct tf_lines *x = m->lines;
   if (!x->log) x->log = calloc(1, sizeof *x->log);
   if (x->log && (x->log->n >= MOST_NOTED || x->log->n_words >= MOST_WORDS)) tf_line_log_sum(m);
@@ -88,24 +88,24 @@ void tf_line_log_again(struct tf_model *m, int64_t mark, const int64_t *shift, i
   struct tf_line_log *l = m->lines->log;
   for (int64_t k = l ? mark - l->before : 0; l && k < l->n; k++) {
     access *a = &l->all[k];
-    if (!TF_GROW(l->leaps, l->n_leaps)) {
+    if (!TF_GROW(l->repeats, l->n_repeats)) {
       m->lines->set.starved = true;
       return;
     }
-    leap *t = &l->leaps[l->n_leaps];
-    *t = (leap){.n = times + 1, .before = a->leap};
+    repeat *t = &l->repeats[l->n_repeats];
+    *t = (repeat){.n = times + 1, .before = a->repeat};
     memcpy(t->by, shift + (size_t)a->i * TF_MAX_RANK, (size_t)ranks_of(m, a->i) * sizeof *t->by);
-    a->leap = l->n_leaps++;
+    a->repeat = l->n_repeats++;
   }
 }
 
 /* ---- their lines
  * -------------------------------------------------------------------------------- */
 
-static tf_cells cells_of(const struct tf_line_log *l, const access *a, int ranks) {
+static tf_elements cells_of(const struct tf_line_log *l, const access *a, int ranks) {
   const int64_t *at = l->words + a->words + ranks;
   const size_t bytes = (size_t)ranks * sizeof *at;
-  tf_cells c = {.lacks = a->lacks, .n_points = a->n_points, .points = at};
+  tf_elements c = {.lacks = a->lacks, .n_points = a->n_points, .points = at};
   if (a->n_points) return c;
   memcpy(c.len, at, bytes);
   memcpy(c.gap_lo, at + ranks, bytes);
@@ -118,15 +118,15 @@ static tf_cells cells_of(const struct tf_line_log *l, const access *a, int ranks
 static bool touched(struct tf_model *m, const access *a, bool up, tf_touched *t) {
   struct tf_line_log *l = m->lines->log;
   const int ranks = ranks_of(m, a->i);
-  const tf_cells c = cells_of(l, a, ranks);
+  const tf_elements c = cells_of(l, a, ranks);
   int64_t at[TF_PLACE_RANKS] = {0};
   tf_place_loop loops[TF_SUM_LOOPS];
   tf_places p;
   int n = 0;
   memcpy(at, l->words + a->words, (size_t)ranks * sizeof *at);
-  for (int64_t k = a->leap; k >= 0 && n < TF_SUM_LOOPS; k = l->leaps[k].before, n++) {
-    loops[n] = (tf_place_loop){.n = l->leaps[k].n};
-    memcpy(loops[n].by, l->leaps[k].by, sizeof loops[n].by);
+  for (int64_t k = a->repeat; k >= 0 && n < TF_SUM_LOOPS; k = l->repeats[k].before, n++) {
+    loops[n] = (tf_place_loop){.n = l->repeats[k].n};
+    memcpy(loops[n].by, l->repeats[k].by, sizeof loops[n].by);
   }
   const bool ok = (up ? tf_lines_up(m, a->i, &p) : tf_lines_own(m, a->i, &p)) &&
                   tf_touched_sum(&p, at, &c, loops, n, &m->lines->set, t);
@@ -167,5 +167,5 @@ void tf_line_log_sum(struct tf_model *m) {
   for (int64_t k = 0; k < l->n && !m->lines->failed; k++)
     m->lines->failed = !sum_access(m, &l->all[k]);
   l->before += l->n;
-  l->n = l->n_words = l->n_leaps = 0;
+  l->n = l->n_words = l->n_repeats = 0;
 }

@@ -1,6 +1,6 @@
-/* Accesses to memories with lines that a walk records.  An access that a leap repeats is recorded
- * once, with the number of repetitions and the shift of each; the lines of all of them are one sum
- * over places (model/layout/sum.h). */
+/* Accesses to memories with lines that a walk records.  An access that a fast-forward repeats is
+ * recorded once, with the number of repetitions and the shift of each; the lines of all of them are
+ * one sum over places (model/layout/sum.h). */
 #ifndef MODEL_COST_EXACT_LINE_LOG_H
 #define MODEL_COST_EXACT_LINE_LOG_H
 #include "model/cost/state.h"
@@ -23,7 +23,7 @@ typedef struct {
 } tf_lines_noted;
 
 /* Records an access; too many are summed up, and can no longer be repeated. */
-void tf_line_log_add(struct tf_model *m, const tf_lines_noted *a, const tf_cells *c);
+void tf_line_log_add(struct tf_model *m, const tf_lines_noted *a, const tf_elements *c);
 /* The number of accesses so far; whether all since that number can be repeated. */
 int64_t tf_line_log_mark(const struct tf_model *m);
 bool tf_line_log_holds(const struct tf_model *m, int64_t mark);

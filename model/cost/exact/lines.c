@@ -46,8 +46,8 @@ void tf_lines_clear(struct tf_model *m) {
 
 static bool add_checked(int64_t *to, int64_t v) { return !__builtin_add_overflow(*to, v, to); }
 
-static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has, tf_cells *c) {
-  *c = (tf_cells){.len = {1}, .lacks = true};
+static void cells_of(const tf_tensor *z, const tf_ival *box, const tf_ival *has, tf_elements *c) {
+  *c = (tf_elements){.len = {1}, .lacks = true};
   for (int r = 0; r < z->rank; r++) {
     c->len[r] = box[r].len;
     c->gap_lo[r] = has[r].lo - box[r].lo;
@@ -61,7 +61,7 @@ void tf_lines_enter(struct tf_model *m, int i, const tf_ival *box, const tf_ival
                     bool first) {
   const tf_tensor *z = &m->plan->wl->tensors[m->plan->slices[i].tensor];
   tf_lines_noted a = {TF_LINES_ENTER, i, fresh, first, {0}};
-  tf_cells c;
+  tf_elements c;
   cells_of(z, box, has, &c);
   for (int r = 0; r < z->rank; r++)
     a.coords[r] = box[r].lo - z->lo[r];
@@ -94,7 +94,7 @@ static void note(struct tf_model *m, int i, tf_lines_what what, int64_t from, in
   const bool all = what == TF_LINES_UPDATE || !m->plan->slices[i].makes;
   int64_t *points = malloc((size_t)(to - from) * (size_t)ranks * sizeof *points);
   tf_lines_noted a = {.what = what, .i = i};
-  tf_cells c = {.n_points = 0, .points = points};
+  tf_elements c = {.n_points = 0, .points = points};
   x->set.starved |= !points;
   for (int64_t k = from; k < to && points; k++) {
     if (!all && !x->step[k].reads) continue;

@@ -212,7 +212,8 @@ void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child) {
     }
 }
 
-/* ---- for leaps ------------------------------------------------------------------------------ */
+/* ---- for fast-forwarding
+ * ------------------------------------------------------------------------------ */
 
 static int n_banks(const tf_store *s) { return s->n_banks + s->plan->wl->n_tensors; }
 

@@ -35,7 +35,7 @@ typedef struct {
   int64_t *rows;      /* hash table (open addressing) of sharing groups */
   int *stamp, moment;
   int n_slots;
-  int64_t iteration; /* iterations counted, for comparison by leaps */
+  int64_t iteration; /* iterations counted, for comparison by fast-forwarding */
 } tf_store;
 
 /* The kinds of the loops' settings, [n_loops]; NULL: out of memory. */
@@ -67,7 +67,7 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
 /* A child of scope n ends: results with a spread reduction are written out. */
 void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
 
-/* ---- for leaps (leap.h) */
+/* ---- for fast-forwarding (fast_forward.h) */
 
 /* How far an iteration of a loop moves contents: [tile slice * TF_MAX_RANK + rank] of a copy that
  * this slice left, [tensor * TF_MAX_RANK + rank] of a retained tensor at home. */

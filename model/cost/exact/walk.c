@@ -1,15 +1,15 @@
 /* The exact walk: every step and one instance of each kind (model/flow/kinds.h), for the few
  * mappings whose instances do not run in lockstep (retained halos, siblings that leave different
  * instances idle, reads wholly in the padding), for which the general count sets tf_eval.irregular.
- * Iterations that repeat the previous one are skipped (leap.h).  Gives up beyond TF_WALK_MAX
- * steps. */
+ * Iterations that repeat the previous one are skipped (fast_forward.h).  Gives up beyond
+ * TF_WALK_MAX steps. */
 #include "model/cost/exact/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cost/exact/fast_forward.h"
 #include "model/cost/exact/hand.h"
-#include "model/cost/exact/leap.h"
 #include "model/cost/exact/lines.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/range_memo.h"
@@ -273,7 +273,7 @@ static void enter_instance(tf_walker *e, int i, const tf_ival *box, tf_move *v, 
   else
     e->more |= words > e->first;
   if (e->m->note) e->m->note(e->m, i, &once.all);
-  tf_leap_met(e, i, held, box);
+  tf_fast_forward_met(e, i, held, box);
   held->owner = i;
   held->touched = e->st->iteration;
   memcpy(held->box, box, sizeof held->box);
@@ -411,7 +411,7 @@ static void run_loops(tf_walker *e, int n, int k) {
   for (int64_t i = 0; i < e->ev->trip[l] && e->ok; i++) {
     tf_walker_set(e, l, i);
     run_loops(e, n, k + 1);
-    i = tf_leap_after(e, l, i);
+    i = tf_fast_forward_after(e, l, i);
   }
   tf_walker_set(e, l, 0);
 }
@@ -727,13 +727,13 @@ static bool walk(struct tf_model *m, int64_t *rows) {
   m->ev.exact = true;
   m->ev.made = e.st->made;
   m->ev.kinds = e.kinds;
-  tf_arena *leaps = m->note && !m->noted ? NULL : tf_arena_new();
-  if (leaps) e.leaps = tf_leaps_new(leaps, &e);
-  if (leaps) tf_skip_memo_new(leaps, &m->ev);
+  tf_arena *kept = m->note && !m->noted ? NULL : tf_arena_new();
+  if (kept) e.fast_forward = tf_fast_forward_new(kept, &e);
+  if (kept) tf_skip_memo_new(kept, &m->ev);
   run_node(&e, 0);
   m->ev.skip_memo = NULL;
   m->ev.kinds = NULL;
-  tf_arena_free(leaps);
+  tf_arena_free(kept);
   m->ev.exact = false;
   m->plan->memo = before;
   tf_arena_free(memo);

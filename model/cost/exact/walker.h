@@ -8,14 +8,15 @@ typedef struct {
   const tf_plan *p;
   tf_eval *ev;
   int64_t *cur;
-  tf_flow *entered;      /* [views->n_entered] words that the busiest instance moves, by rows of the
-                            Tile: integers, so that leaps can find the increment of one iteration */
+  tf_flow *
+      entered;           /* [views->n_entered] words that the busiest instance moves, by rows of the
+                            Tile: integers, so that fast-forwarding can find the increment of one iteration */
   const tf_kinds *kinds; /* [loop] the settings of spatial loops that are walked */
   tf_store *st;
   int64_t *was; /* [node * TF_MAX_PATH + position] setting of the temporal loops at the previous
                    step; for masks only */
   int *stepped; /* [node] the outermost loop whose setting has changed; -1: none */
-  struct tf_leaps *leaps; /* leap.h; NULL: every iteration is walked */
+  struct tf_fast_forward *fast_forward; /* fast_forward.h; NULL: every iteration is walked */
   int64_t budget;
   int64_t first; /* words that the first instance of the current moment loads */
   bool more; /* a later one has loaded more at some moment, or some have taken words from others */

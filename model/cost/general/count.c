@@ -230,12 +230,12 @@ static bool count_nodes(struct tf_model *m) {
 static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
   const tf_plan *p = m->plan;
   const tf_slice *at = &p->node_slice[n];
-  int loop = m->views->node[n].row_loop[row], carry = 0;
+  int loop = m->views->node[n].row_loop[row], stepping = 0;
   tf_sum sum = {0, 0};
-  while (p->path[n].loops[carry] != loop)
-    carry++;
-  tf_reuse_case class = {.stepping = carry,
-                         .zero_from = carry + 1,
+  while (p->path[n].loops[stepping] != loop)
+    stepping++;
+  tf_reuse_case class = {.stepping = stepping,
+                         .zero_from = stepping + 1,
                          .prev = -1,
                          .common = -1,
                          .n_comp = at->n_comp,

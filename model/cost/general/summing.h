@@ -26,7 +26,7 @@ typedef struct {
       zero; /* fixed at their first setting (temporal, for the previous entry: at their last) */
   uint64_t single; /* spatial: counted once, at setting 0 */
   uint64_t each;   /* spatial: every setting on its own, equal boxes counted once */
-  int carry;       /* position of the loop that has stepped; -1: none */
+  int stepping;    /* position of the loop that has stepped; -1: none */
   uint64_t skips;  /* temporal: only settings whose steps the mask does not skip */
   bool divides; /* the loops of the mask's dims divide their ranges, and nothing else makes settings
                    differ */

@@ -110,7 +110,8 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
   int64_t step = tf_step(e->ev, l);
-  int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry || k == e->run_loop;
+  int64_t n = (len + step - 1) / step, full = len / step,
+          from = k == e->stepping || k == e->run_loop;
   bool near = border >> k & 1;
   int64_t edge = ends(e, k, near), first = edge, m;
   n = n < e->ev->trip[l] ? n : e->ev->trip[l];
@@ -182,10 +183,10 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
                 turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
   const bool once = e->first_only >> k & 1 && !(skips & ~e->first_only & inside);
-  tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
-  int64_t at = v.first + (k == e->carry);
+  tf_unmasked v = tf_skip_unmasked(e->ev, e->s->node, k, e->w->cur);
+  int64_t at = v.first + (k == e->stepping);
   v.last = v.last < turns - 1 ? v.last : turns - 1; /* of this instance */
-  if ((e->zero >> k & 1 && k != e->carry) || once) {
+  if ((e->zero >> k & 1 && k != e->stepping) || once) {
     if (at <= v.last && at == v.first) sum_near(e, k, at, mult, border);
     return;
   }
@@ -193,7 +194,7 @@ static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
     v.inner_last = -1;
   } else if (!(skips & inside)) {
     v.inner_first = v.first, v.inner_last = v.last;
-  } else if (k == e->carry) {
+  } else if (k == e->stepping) {
     v.inner_first++; /* nothing is skipped in the previous step, either */
   }
   int64_t from = v.inner_first > at ? v.inner_first : at,
@@ -378,7 +379,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
-  if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->carry ||
+  if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->stepping ||
       k == e->run_loop)
     sum_settings(e, k, len, mult, border);
   else if (at * tf_step(e->ev, path->loops[k]) < len)
@@ -389,7 +390,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
 static void by_turn(tf_summing *e, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   uint64_t above = e->ev->plan->path[e->h->scope].temporal;
-  bool within = e->carry < 0 || e->carry >= e->n_above;
+  bool within = e->stepping < 0 || e->stepping >= e->n_above;
   for (int k = 0; k < path->n; k++)
     e->w->cur[path->loops[k]] = e->w->prv[path->loops[k]] = 0;
   for (e->run_loop = -1; e->run_loop < e->n_above; e->run_loop++) {
@@ -397,7 +398,7 @@ static void by_turn(tf_summing *e, uint64_t border) {
     if (!first && (!(above >> e->run_loop & 1) || e->ev->trip[path->loops[e->run_loop]] <= 1))
       continue;
     if (!first && e->ev->frozen >> e->run_loop & 1) continue;
-    if (within ? !first && e->zero >> e->run_loop & 1 : e->run_loop != e->carry) continue;
+    if (within ? !first && e->zero >> e->run_loop & 1 : e->run_loop != e->stepping) continue;
     e->start = first ? above : above & ~UINT64_C(1) << e->run_loop;
     sum_loops(e, 0, 1, border);
   }
@@ -449,7 +450,7 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   uint64_t group = over == TF_OVER_GROUPS || over == TF_OVER_FIRST ? e->s->merge : 0;
   int from = e->c ? e->c->zero_from : TF_MAX_PATH;
   e->zero = from >= TF_MAX_PATH ? 0 : ~UINT64_C(0) << from & ~spatial;
-  e->carry = e->c ? e->c->stepping : -1;
+  e->stepping = e->c ? e->c->stepping : -1;
   e->single = over == TF_OVER_STEPS ? spatial : 0;
   if (over == TF_OVER_WIDTH) e->zero = ~spatial;
   e->each = 0;
@@ -534,7 +535,7 @@ static bool key_of(tf_summing *e, enum tf_over over, tf_sum_key *k) {
                     e->single & loops,
                     e->each & loops,
                     e->ev->frozen & loops,
-                    e->carry >= 0 && loops >> e->carry & 1 ? e->carry : -1,
+                    e->stepping >= 0 && loops >> e->stepping & 1 ? e->stepping : -1,
                     e->comp->n_rank,
                     e->comp->n_rank ? e->comp->rank[0] : -1,
                     e->prev != NULL};
@@ -543,7 +544,7 @@ static bool key_of(tf_summing *e, enum tf_over over, tf_sum_key *k) {
 
 static bool same_key(const tf_sum_key *a, const tf_sum_key *b) {
   return a->loops == b->loops && a->zero == b->zero && a->single == b->single &&
-         a->each == b->each && a->frozen == b->frozen && a->carry == b->carry &&
+         a->each == b->each && a->frozen == b->frozen && a->stepping == b->stepping &&
          a->n_rank == b->n_rank && a->rank == b->rank && a->prev == b->prev;
 }
 

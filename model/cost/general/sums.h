@@ -38,7 +38,7 @@ enum {
  * groups, differ in few of them. */
 typedef struct {
   uint64_t loops, zero, single, each, frozen; /* masks of the component's loops */
-  int carry, n_rank, rank; /* carry: -1 where it is none of these loops; rank: the first */
+  int stepping, n_rank, rank; /* stepping: -1 where it is none of these loops; rank: the first */
   bool prev;
 } tf_sum_key;
 enum { TF_SUM_KEYS = 48 };

@@ -44,9 +44,9 @@ static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, con
   const int64_t own =
       skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
   if (!skips) return own;
-  const tf_live live = tf_skip_live(e->ev, n, k, dg);
-  e->ev->irregular |= own < live.first;
-  return live.last < 0 ? 0 : live.last < own ? live.last : own;
+  const tf_unmasked unmasked = tf_skip_unmasked(e->ev, n, k, dg);
+  e->ev->irregular |= own < unmasked.first;
+  return unmasked.last < 0 ? 0 : unmasked.last < own ? unmasked.last : own;
 }
 
 /* Sets the loops that the previous m-tile has below the common scope: spatial ones as now, others
@@ -80,7 +80,7 @@ static void set_path(tf_summing *e) {
                  restarting = loops & e->zero & path->temporal;
   for (uint64_t left = loops; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
+    prv[path->loops[k]] = cur[path->loops[k]] - (k == e->stepping);
   }
   if (e->earlier_run) tf_retain_stand(e->ev, e->h, &e->prev_setting, prv);
   for (uint64_t left = from < TF_MAX_PATH ? restarting >> from << from : 0; left;
@@ -117,7 +117,7 @@ static bool find_before(tf_summing *e) {
   e->prev_setting = e->setting;
   for (int n = 0; n < TF_BEFORE_BACK; n++) {
     int k = tf_retain_before(ev, e->h, e->w->prv, &e->prev_setting);
-    if (k < 0 || (k != e->carry && !outlives(e, k))) return false;
+    if (k < 0 || (k != e->stepping && !outlives(e, k))) return false;
     tf_retain_made(ev, e->h, e->w->prv, &e->prev_setting, &e->prev_made);
     if (ev->plan->retain_at[e->prev->node] != ev->plan->retain_at[e->s->node] ||
         tf_retain_touched(ev, e->h, e->prev, e->w->prv))
@@ -160,7 +160,7 @@ bool tf_before_arm(tf_summing *e) {
   e->runs_known = tf_retain_touched(e->ev, e->h, e->s, e->w->cur);
   if (!e->runs_known || !e->prev) return e->runs_known;
   e->dropped = passes(e, e->c->if_idle[0], e->w->cur);
-  if (e->carry < 0 || e->carry >= e->n_above) {
+  if (e->stepping < 0 || e->stepping >= e->n_above) {
     same_run(e);
     return true;
   }

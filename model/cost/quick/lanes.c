@@ -416,7 +416,7 @@ static void count(tf_lanes *w) {
     else if (p->home_level[z] > 0)
       w->home_words[z] = tf_lanes_at_home(w, z);
     else
-      w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
+      w->home_words[z] = tf_l_int(w, tf_tensor_words(&p->wl->tensors[z]));
 }
 
 /* ---- room for inputs and outputs that live in an inner memory -----------------------------------
@@ -614,7 +614,7 @@ static int64_t hull_of_all(tf_lanes *w, int z, int r) {
   tf_ival all = {0, 0};
   int64_t *digit = TF_ARRAY(w->arena, int64_t, (size_t)p->n_loops + 1);
   w->failed |= !digit;
-  ev.ever = TF_EVER_ANYWHERE;
+  ev.over = TF_UNION_ALL;
   ev.noclip = true;
   ev.exact = ev.whole = ev.demand = false;
   ev.made = NULL;
@@ -668,7 +668,7 @@ static bool applies(const struct tf_model *m) {
     if (p->stream_scope[o] >= 0 || p->stream[o].node >= 0) return false;
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->wl->tensors[z].word_bits > 64 ||
-        (double)tf_whole_words(&p->wl->tensors[z]) >= TF_LANE_MOST)
+        (double)tf_tensor_words(&p->wl->tensors[z]) >= TF_LANE_MOST)
       return false;
   return true;
 }
@@ -696,13 +696,13 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->concurrent = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->hidden = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_legs + 1);
-  w->heads = TF_ARRAY(a, tf_lane_head, nodes);
+  w->overlaps = TF_ARRAY(a, tf_lane_overlapping, nodes);
   w->met = TF_ARRAY(a, tf_lane_met,
                     w->p->n_at_home ? (size_t)(w->p->wl->n_ops * w->p->wl->n_dims) * nodes : 1);
   return w->value && w->lo && w->len && w->outer && w->steps && w->cycles && w->points &&
          w->width && w->class_steps && w->box && w->rank_len && w->home_words && w->need &&
          w->in_use && w->moves && w->flows && w->cells && w->below && w->concurrent && w->hidden &&
-         w->heads && w->met;
+         w->overlaps && w->met;
 }
 
 static tf_tape *write_out(tf_lanes *w, void (*uneven)(tf_lanes *w)) {

@@ -9,7 +9,7 @@
 
 /* The results of the program: whether the quick count applies to the row (if not, the others are
  * invalid), whether it fits (of a tree with Para or Pipe, the memories only), the figures of a
- * tf_brief, and the sum of the nodes' cycles of a tf_glance. */
+ * tf_brief, and the sum of the nodes' cycles of a tf_quick_row. */
 enum {
   TF_LANE_COUNTS,
   TF_LANE_FITS,
@@ -23,7 +23,7 @@ enum {
 
 /* ---- inside ---------------------------------------------------------------------------------- */
 
-/* Numbers of values: the fields of tf_move, tf_ports and tf_head for one row. */
+/* Numbers of values: the fields of tf_move, tf_ports and tf_overlapping for one row. */
 typedef struct {
   int fill, drain, read, update;
 } tf_lane_move;
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   int first, last; /* nodes */
   int room;
-} tf_lane_head;
+} tf_lane_overlapping;
 
 /* The range that the first instance touches in the whole run, and how far a step of each spatial
  * loop moves it. */
@@ -54,7 +54,7 @@ typedef struct {
       *in_use, *need, *cycles, *points;
   tf_lane_move *moves, *flows; /* flows: reals */
   tf_lane_ports *cells, *below, *concurrent, *hidden;
-  tf_lane_head *heads;
+  tf_lane_overlapping *overlaps;
   tf_lane_met *met;  /* [(op * n_dims + dim) * n_nodes + node] of ranges; by NULL: not found yet */
   tf_lane_sum *sums; /* [TF_LANE_SUMS] (lanes_uneven.c) */
   tf_lane_kinds *kinds;    /* [TF_LANE_KINDS] */

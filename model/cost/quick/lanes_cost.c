@@ -324,7 +324,7 @@ static int in_turn(tf_lanes *w, int n) {
 
 static int free_time(tf_lanes *w, int before, const tf_view *f, int l) {
   const tf_views *all = w->m->views;
-  const int last = w->heads[before].last, room = w->heads[before].room;
+  const int last = w->overlaps[before].last, room = w->overlaps[before].room;
   if (last < 0) return w->zero;
   int level = f->legs[l].level, child = tf_pass_of(all, w->p->tree->nodes[last].children[0], level);
   int own = tf_pass_of(all, last, level);
@@ -374,7 +374,7 @@ static int stepwise(tf_lanes *w, int n, int child, int before) {
   const tf_lane_ports *first = &w->cells[v->cell + (v->n_rows - 1) * v->n_legs];
   for (int l = 0; l < v->n_legs; l++)
     store = more(w, store, port_time(w, v->legs[l].pass, stores(w, first[l], l)));
-  w->heads[n] = (tf_lane_head){n, n, work};
+  w->overlaps[n] = (tf_lane_overlapping){n, n, work};
   return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, first_load(w, n, before)), work), store);
 }
 
@@ -397,15 +397,15 @@ static int tile_time(tf_lanes *w, int n, int before) {
   const bool passes = !w->m->views->node[n].n_slices || a->overlap == TF_OVERLAP_PERFECT;
   int child = node_time(w, n + 1, passes ? before : -1), time = child;
   if (passes) {
-    w->heads[n] = w->heads[n + 1];
+    w->overlaps[n] = w->overlaps[n + 1];
   } else {
     int wait = wait_of(w, n);
     time = a->overlap != TF_OVERLAP_NONE ? tf_l(w, FA, stepwise(w, n, child, before), wait)
                                          : tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)),
                                                 tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
   }
-  int all = more(w, time, busiest(w, n, false, before < 0 ? -1 : w->heads[n].first));
-  w->heads[n].room = tf_l(w, FA, w->heads[n].room, tf_l(w, FS, all, time));
+  int all = more(w, time, busiest(w, n, false, before < 0 ? -1 : w->overlaps[n].first));
+  w->overlaps[n].room = tf_l(w, FA, w->overlaps[n].room, tf_l(w, FS, all, time));
   return all;
 }
 
@@ -417,14 +417,14 @@ static int in_order(tf_lanes *w, int n, int before) {
   for (int c = 0; c < t->n_children; c++) {
     const int child = t->children[c];
     sum = tf_l(w, FA, sum, node_time(w, child, before));
-    may_hide |= before != outer && w->heads[child].first >= 0 && w->heads[before].last >= 0;
+    may_hide |= before != outer && w->overlaps[child].first >= 0 && w->overlaps[before].last >= 0;
     if (w->m->by_steps) before = child;
   }
-  const tf_lane_head first = w->heads[t->children[0]],
-                     last = w->heads[t->children[t->n_children - 1]];
+  const tf_lane_overlapping first = w->overlaps[t->children[0]],
+                            last = w->overlaps[t->children[t->n_children - 1]];
   int all = more(w, sum, busiest(w, n, may_hide, outer < 0 ? -1 : first.first));
-  w->heads[n] =
-      (tf_lane_head){first.first, last.last, tf_l(w, FA, last.room, tf_l(w, FS, all, sum))};
+  w->overlaps[n] =
+      (tf_lane_overlapping){first.first, last.last, tf_l(w, FA, last.room, tf_l(w, FS, all, sum))};
   return all;
 }
 
@@ -444,7 +444,7 @@ static int at_once(tf_lanes *w, int n) {
 
 static int node_time(tf_lanes *w, int n, int before) {
   const tf_node *t = &w->p->tree->nodes[n];
-  w->heads[n] = (tf_lane_head){-1, -1, w->zero};
+  w->overlaps[n] = (tf_lane_overlapping){-1, -1, w->zero};
   w->cycles[n] = t->kind == TF_OP     ? op_time(w, n)
                  : t->kind == TF_TILE ? tile_time(w, n, before)
                  : tf_plan_at_once(t) ? at_once(w, n)

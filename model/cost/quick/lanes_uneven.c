@@ -9,7 +9,7 @@ enum { MOST_BRING = 6 }; /* loops that put slices into one home */
 static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
 
 /* The argument of a sum: chains of one path, from the outside.  Positions in `zero` are at their
- * first setting, the loop at `carry` is not; `back`: loops that went back to their first when it
+ * first setting, the loop at `stepping` is not; `back`: loops that went back to their first when it
  * stepped. */
 typedef struct {
   tf_lanes *w;
@@ -18,7 +18,7 @@ typedef struct {
   int n;
   bool ranked; /* boxes are summed, of one rank; else settings are counted */
   uint64_t zero, back;
-  int carry;
+  int stepping;
 } sums;
 
 /* Settings of a chain: the number with a full tile, and `ends` (0 or 1) with the last one. */
@@ -29,7 +29,7 @@ typedef struct {
 /* Cached settings of a chain that splits a value `len`. */
 struct tf_lane_kinds {
   int end; /* 1 + the innermost of its loops, which tells the others; 0: free */
-  int len, carry;
+  int len, stepping;
   uint64_t zero;
   kinds k;
 };
@@ -50,13 +50,13 @@ static kinds write_kinds(const sums *s, const tf_path_chain *of, const tf_lane_k
     const int n = x->zero >> pos & 1 ? one : trip, bound = tf_l(w, TF_T_DIV, rest, step);
     int under = tf_l(w, TF_T_MIN, bound, n), most = n;
     k.full = step;
-    if (pos == x->carry) {
+    if (pos == x->stepping) {
       under = tf_l(w, TF_T_MAX, tf_l(w, S, under, one), none);
       most = tf_l(w, S, n, one);
     }
     k.below = tf_l(w, A, tf_l(w, M, k.below, most), tf_l(w, M, k.ends, under));
     k.ends = tf_l(w, TF_T_AND, k.ends, tf_l(w, TF_T_GT, n, bound));
-    if (pos == x->carry) k.ends = tf_l(w, TF_T_AND, k.ends, tf_l(w, TF_T_GT, bound, none));
+    if (pos == x->stepping) k.ends = tf_l(w, TF_T_AND, k.ends, tf_l(w, TF_T_GT, bound, none));
     rest = tf_l(w, S, rest, tf_l(w, M, bound, step));
   }
   k.last = tf_l(w, A, rest, one);
@@ -67,14 +67,14 @@ static kinds kinds_of(const sums *x, const tf_path_chain *of, int len) {
   tf_lane_kinds k = {1 + trip_at(x, of->pos[of->n - 1]), len, -1, 0, {0, 0, 0, 0}};
   for (int i = 0; i < of->n; i++) {
     k.zero |= x->zero & UINT64_C(1) << of->pos[i];
-    if (of->pos[i] == x->carry) k.carry = x->carry;
+    if (of->pos[i] == x->stepping) k.stepping = x->stepping;
   }
   uint64_t h = (uint64_t)k.end * 4093 + (uint64_t)len;
-  h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.carry) *
+  h = ((h ^ k.zero) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)k.stepping) *
           UINT64_C(0x9e3779b97f4a7c15) >>
       32;
   tf_lane_kinds *at = &x->w->kinds[h % TF_LANE_KINDS]; /* a later one replaces an earlier one */
-  if (at->end != k.end || at->len != len || at->carry != k.carry || at->zero != k.zero) {
+  if (at->end != k.end || at->len != len || at->stepping != k.stepping || at->zero != k.zero) {
     k.k = write_kinds(x, of, &k);
     *at = k;
   }
@@ -183,7 +183,7 @@ typedef struct {
   const tf_chain_groups *groups;
   const tf_even_slice *v; /* NULL: settings are counted */
   uint64_t zero;
-  int carry;
+  int stepping;
   bool finds; /* the slice itself may have left content */
 } wanted;
 
@@ -193,7 +193,7 @@ typedef struct {
 
 /* A sum that is compiled already. */
 struct tf_lane_sum {
-  int node, range, carry, box, kept; /* kept -1: not needed */
+  int node, range, stepping, box, kept; /* kept -1: not needed */
   uint32_t now;
   uint64_t zero, back;
 };
@@ -202,11 +202,11 @@ struct tf_lane_sum {
 static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
   uint64_t h = k.zero ^ k.back << 13 ^ (uint64_t)k.now << 32;
   h = (h ^ (uint64_t)(k.node * 64 + k.range)) * UINT64_C(0x9e3779b97f4a7c15);
-  h = (h ^ (uint64_t)k.carry) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  h = (h ^ (uint64_t)k.stepping) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
   for (int i = 0; i < TF_LANE_SUMS; i++, h++) {
     tf_lane_sum *at = &w->sums[h % TF_LANE_SUMS];
-    if (at->node == k.node && at->range == k.range && at->carry == k.carry && at->now == k.now &&
-        at->zero == k.zero && at->back == k.back)
+    if (at->node == k.node && at->range == k.range && at->stepping == k.stepping &&
+        at->now == k.now && at->zero == k.zero && at->back == k.back)
       return at;
     if (at->node) continue;
     *at = k;
@@ -218,13 +218,15 @@ static tf_lane_sum *known_sum(tf_lanes *w, tf_lane_sum k) {
 /* Over chains; only those of a group with a rank may find less than all. */
 static total sum_chains(tf_lanes *w, const wanted *k, const tf_chain_group *g) {
   const int range = g->n_rank ? k->v->range[g->rank[0]] : -1;
-  const bool carries = k->carry >= 0 && g->positions >> k->carry & 1;
-  sums x = {
-      .w = w, .path = &w->p->path[k->node], .ranked = g->n_rank, .carry = carries ? k->carry : -1};
+  const bool carries = k->stepping >= 0 && g->positions >> k->stepping & 1;
+  sums x = {.w = w,
+            .path = &w->p->path[k->node],
+            .ranked = g->n_rank,
+            .stepping = carries ? k->stepping : -1};
   x.zero = k->zero & g->positions;
-  if (k->carry >= 0) x.back = g->positions & x.path->temporal & ~UINT64_C(0) << k->carry << 1;
+  if (k->stepping >= 0) x.back = g->positions & x.path->temporal & ~UINT64_C(0) << k->stepping << 1;
   tf_lane_sum *known =
-      known_sum(w, (tf_lane_sum){k->node + 1, range, x.carry, -1, -1, g->now, x.zero, x.back});
+      known_sum(w, (tf_lane_sum){k->node + 1, range, x.stepping, -1, -1, g->now, x.zero, x.back});
   const bool stays = k->finds && g->n_rank && !carries && x.back;
   if (!known || known->box < 0 || (stays && known->kept < 0)) {
     if (!known || !list_chains(&x, &w->m->uneven->node[k->node], g, range)) {
@@ -335,12 +337,12 @@ static int entered(tf_lanes *w, class *k, uint64_t zero) {
 static entry enter(tf_lanes *w, const piece *x, int c, class *k, int side) {
   const tf_memory *mem = &w->p->arch->memories[x->s->level];
   const bool joins = x->s->makes ? mem->reduce : mem->multicast;
-  const int carry = x->s->classes[c].stepping, none = tf_l_int(w, 0);
+  const int stepping = x->s->classes[c].stepping, none = tf_l_int(w, 0);
   const uint64_t still = x->u->still[side], same = x->u->same;
   entry e = {none, none, none};
   if (side != TF_SERVING || !joins) e.all = entered(w, k, still);
   if (x->s->makes || joins) e.groups = entered(w, k, still | same);
-  if (x->s->makes && (carry < 0 || !(x->u->again >> carry & 1)))
+  if (x->s->makes && (stepping < 0 || !(x->u->again >> stepping & 1)))
     e.first = entered(w, k, still | same | x->u->again);
   return e;
 }
@@ -407,12 +409,12 @@ static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* Moments at a node, as count_steps in uneven.c. */
-static int count_steps(tf_lanes *w, int n, bool width, int carry) {
+static int count_steps(tf_lanes *w, int n, bool width, int stepping) {
   static const tf_even_slice none;
   const tf_path *path = &w->p->path[n];
-  wanted k = {.v = &none, .node = n, .groups = &w->m->uneven->node[n].steps, .carry = carry};
+  wanted k = {.v = &none, .node = n, .groups = &w->m->uneven->node[n].steps, .stepping = stepping};
   k.zero = width ? path->temporal : ~path->temporal;
-  if (carry >= 0) k.zero |= ~UINT64_C(0) << carry << 1;
+  if (stepping >= 0) k.zero |= ~UINT64_C(0) << stepping << 1;
   return sum_up(w, &k).box;
 }
 
@@ -599,5 +601,5 @@ void tf_lanes_uneven(tf_lanes *w) {
     if (p->home_scope[z] >= 0)
       count_home(w, z);
     else
-      w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
+      w->home_words[z] = tf_l_int(w, tf_tensor_words(&p->wl->tensors[z]));
 }

@@ -27,7 +27,7 @@ static tf_uneven_sum of_all(const struct tf_model *m, const piece *x) {
                          .groups = &x->u->self,
                          .node = x->s->node,
                          .zero = still_of(m, x->u->run),
-                         .carry = -1};
+                         .stepping = -1};
 }
 
 /* Sums over all settings. */
@@ -43,7 +43,7 @@ static tf_uneven_sum of_class(const struct tf_model *m, const piece *x, int clas
   const tf_plan *p = m->plan;
   const tf_reuse_case *c = &x->s->classes[class];
   const tf_path *path = &p->path[x->s->node];
-  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .carry = c->stepping};
+  tf_uneven_sum w = {.v = x->v, .groups = &x->u->self, .node = x->s->node, .stepping = c->stepping};
   if (c->zero_from < path->n) w.zero = path->temporal & ~UINT64_C(0) << c->zero_from;
   w.zero |= still_of(m, run);
   if (keeps) {
@@ -63,16 +63,17 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
 }
 
 /* Moments at node n, all instances together counted once (width: instances of the first moment).
- * carry: only those at which the loop at that position steps; -1: all. */
-static bool count_steps(struct tf_model *m, int n, bool width, int carry, int64_t *out) {
+ * stepping: only those at which the loop at that position steps; -1: all. */
+static bool count_steps(struct tf_model *m, int n, bool width, int stepping, int64_t *out) {
   static const tf_even_slice none;
   const tf_path *path = &m->plan->path[n];
-  tf_uneven_sum w = {.v = &none, .groups = &m->uneven->node[n].steps, .node = n, .carry = carry};
+  tf_uneven_sum w = {
+      .v = &none, .groups = &m->uneven->node[n].steps, .node = n, .stepping = stepping};
   tf_uneven_sums sum = {.n = 1};
   w.zero = (width ? path->temporal : ~path->temporal) | still_of(m, m->uneven->node[n].run);
-  if (carry >= 0) w.zero |= ~UINT64_C(0) << carry << 1;
+  if (stepping >= 0) w.zero |= ~UINT64_C(0) << stepping << 1;
   if (m->uneven->node[n].mixed) {
-    *out = tf_uneven_mixed(m, n, w.zero, carry);
+    *out = tf_uneven_mixed(m, n, w.zero, stepping);
     return true;
   }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
@@ -169,9 +170,9 @@ static bool drops(const struct tf_model *m, const piece *x, const tf_reuse_case 
 
 /* Whether something may enter in class c. */
 static bool enters(const struct tf_model *m, const piece *x, int c) {
-  const int carry = x->s->classes[c].stepping;
-  return carry < 0 || (m->ev.trip[m->plan->path[x->s->node].loops[carry]] > 1 &&
-                       !(still_of(m, x->u->run) >> carry & 1)); /* nothing is made there */
+  const int stepping = x->s->classes[c].stepping;
+  return stepping < 0 || (m->ev.trip[m->plan->path[x->s->node].loops[stepping]] > 1 &&
+                          !(still_of(m, x->u->run) >> stepping & 1)); /* nothing is made there */
 }
 
 /* Whether what an entry of class c finds is still there. */
@@ -181,13 +182,13 @@ static bool is_there(const struct tf_model *m, const piece *x, int c) {
 
 /* Counts what enters a slice in class c of its entries, on each side. */
 static bool count_class(struct tf_model *m, const piece *x, int c, bool joins, tf_entry *e) {
-  const int carry = x->s->classes[c].stepping;
+  const int stepping = x->s->classes[c].stepping;
   tf_uneven_sums sums = {.n = 0};
   wanted w[TF_N_SIDES];
   memset(e, 0, TF_N_SIDES * sizeof *e);
   if (!enters(m, x, c)) return true;
   for (int k = 0; k < sides(m); k++)
-    w[k] = request_entry(m, x, k, joins, carry < 0 || !(x->u->again >> carry & 1), &sums);
+    w[k] = request_entry(m, x, k, joins, stepping < 0 || !(x->u->again >> stepping & 1), &sums);
   if (!sum_found(m, x, c, is_there(m, x, c), &sums)) return false;
   for (int k = 0; k < sides(m); k++)
     e[k] = (tf_entry){entered(&sums, w[k].all), entered(&sums, w[k].groups),
@@ -222,7 +223,7 @@ static void fill_box(struct tf_model *m, int i) {
 static bool clip_box(struct tf_model *m, int i) {
   const piece x = piece_of(m, i);
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
-  const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .carry = -1};
+  const tf_uneven_sum w = {.v = x.v, .groups = &x.u->self, .node = x.s->node, .stepping = -1};
   bool clipped = false;
   for (int g = 0; g < w.groups->n; g++) {
     const tf_chain_group *of = &w.groups->group[g];
@@ -242,7 +243,7 @@ static bool clip_box(struct tf_model *m, int i) {
 /* Whether, if borders cut ranges, all clipped ranges of a Tile are longest at one setting. */
 static bool full_tile(struct tf_model *m, int n) {
   tf_uneven_node *u = &m->uneven->node[n];
-  const tf_uneven_sum w = {.v = u->held, .groups = &u->most, .node = n, .carry = -1};
+  const tf_uneven_sum w = {.v = u->held, .groups = &u->most, .node = n, .stepping = -1};
   return u->held && tf_uneven_fullest(m, &w);
 }
 
@@ -269,7 +270,7 @@ static bool cut_sizes(struct tf_model *m) {
     const tf_uneven_sum w = {.v = &m->uneven->home[z],
                              .groups = &m->uneven->homes[z],
                              .node = p->home_scope[z],
-                             .carry = -1};
+                             .stepping = -1};
     if (p->home_scope[z] >= 0) ok = tf_uneven_fullest(m, &w) && !tf_even_home_brings(m, z);
   }
   return ok;
@@ -402,7 +403,7 @@ static bool widest_first(struct tf_model *m, int n) {
   for (int g = 0; g < u->steps.n && ok; g++) {
     const tf_chain_groups one = {.n = 1, .group = &u->steps.group[g]};
     const tf_uneven_sum w = {
-        .v = &none, .groups = &one, .node = n, .zero = path->temporal, .carry = -1};
+        .v = &none, .groups = &one, .node = n, .zero = path->temporal, .stepping = -1};
     tf_uneven_sums sum = {.n = 1};
     int64_t all = 1;
     if (!(one.group->idle & u->turning)) continue;

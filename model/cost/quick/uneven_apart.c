@@ -110,7 +110,7 @@ typedef struct {
   const int *ops;
   unsigned with; /* of ops[] */
   uint64_t zero;
-  int carry;
+  int stepping;
 } active_ops;
 
 /* The digit of an op's bound for a loop; *rest: the remaining part of the last element's number. */
@@ -133,7 +133,7 @@ static int64_t settings_of(const active_ops *g, const tf_path_chain *of) {
     rest[i] = of->len - 1;
   for (const tf_turn *t = of->turn; t < of->turn + of->n_turn; t++) {
     const int64_t n = g->zero & t->bit ? 1 : t->trip,
-                  first = g->carry >= 0 && t->bit >> g->carry & 1;
+                  first = g->stepping >= 0 && t->bit >> g->stepping & 1;
     int64_t digit[MOST_APART], bound = INT64_MAX;
     for (unsigned left = least; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
@@ -150,14 +150,14 @@ static int64_t settings_of(const active_ops *g, const tf_path_chain *of) {
   return below + equal;
 }
 
-int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carry) {
+int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int stepping) {
   const tf_uneven_node *u = &m->uneven->node[n];
   int ops[MOST_APART];
   const int count = apart_below(m, n, ops);
   int64_t sum = 0;
   for (unsigned with = 1; with < 1U << count;
        with++) { /* some op is active: inclusion and exclusion over subsets */
-    const active_ops g = {m, &m->plan->path[n], ops, with, zero, carry};
+    const active_ops g = {m, &m->plan->path[n], ops, with, zero, stepping};
     int64_t all = 1;
     for (int c = 0; c < u->n; c++)
       all *= settings_of(&g, &u->chain[c]);

@@ -86,7 +86,7 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
     const int k = __builtin_ctzll(left);
     const int64_t by =
         r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
-    p->at += by * (a->digit[k] - (k == a->carry));
+    p->at += by * (a->digit[k] - (k == a->stepping));
     if (a->count[k] == 1) continue;
     all *= (double)a->count[k];
     if (by)

@@ -58,12 +58,12 @@ static bool add_chains(const maker *k, int id) {
 static void join_group(tf_chain_group *list, int *n, tf_chain_group own) {
   int kept = 0;
   for (int i = 0; i < *n; i++) {
-    if (!(list[i].now & own.now) && !(list[i].then & own.then)) {
+    if (!(list[i].now & own.now) && !(list[i].prev & own.prev)) {
       list[kept++] = list[i];
       continue;
     }
     own.now |= list[i].now;
-    own.then |= list[i].then;
+    own.prev |= list[i].prev;
     for (int r = 0; r < list[i].n_rank; r++)
       own.rank[own.n_rank++] = list[i].rank[r];
   }
@@ -143,7 +143,7 @@ static bool cuts(const maker *k, const tf_even_slice *v, const tf_uneven_node *n
   bool any = false;
   for (uint32_t left = g->now; left; left &= left - 1)
     any |= tf_uneven_cut(k->e, k->e->chains[n->chain[__builtin_ctz(left)].chain].base);
-  for (uint32_t left = before ? g->then : 0; left; left &= left - 1)
+  for (uint32_t left = before ? g->prev : 0; left; left &= left - 1)
     any |= tf_uneven_cut(k->e, k->e->chains[before->chain[__builtin_ctz(left)].chain].base);
   for (int i = 0; i < g->n_rank; i++)
     any |= tf_uneven_cut(k->e, v->range[g->rank[i]]) ||
@@ -173,13 +173,13 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
   for (int i = 0; i < n->n; i++)
     join_group(list, &count,
                (tf_chain_group){.now = n->chain[i].needs | UINT32_C(1) << i,
-                                .then = q ? in_common(&n->chain[i], before, n_common) : 0});
+                                .prev = q ? in_common(&n->chain[i], before, n_common) : 0});
   for (int j = 0; q && j < before->n; j++)
-    join_group(list, &count, (tf_chain_group){.then = before->chain[j].needs | UINT32_C(1) << j});
+    join_group(list, &count, (tf_chain_group){.prev = before->chain[j].needs | UINT32_C(1) << j});
   for (int r = 0; v && r < v->n_rank; r++)
     join_group(list, &count,
                (tf_chain_group){.now = tf_uneven_chains(k->e, n, v->range[r]),
-                                .then = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
+                                .prev = q ? tf_uneven_chains(k->e, before, q->range[r]) : 0,
                                 .n_rank = 1,
                                 .rank = {(unsigned char)r}});
   out->n = count;
@@ -187,7 +187,7 @@ static bool make_groups(const maker *k, int node, const tf_even_slice *v, int fr
   if (!out->group) return false;
   memcpy(out->group, list, (size_t)count * sizeof list[0]);
   for (int g = 0; g < count; g++) {
-    if (!q) out->group[g].then = out->group[g].now; /* the slice itself left it */
+    if (!q) out->group[g].prev = out->group[g].now; /* the slice itself left it */
     for (uint32_t left = out->group[g].now; left; left &= left - 1)
       for (int i = 0; i < n->chain[__builtin_ctz(left)].n; i++)
         out->group[g].positions |= UINT64_C(1) << n->chain[__builtin_ctz(left)].pos[i];

@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
   int64_t setting; /* 0: none */
   uint64_t zero, last;
-  int carry;
+  int stepping;
   bool found;
   int64_t all, kept, chosen;
 } tf_sum_kept;
@@ -64,7 +64,7 @@ typedef struct {
 /* A group: chains that are summed over together, as the ranges of some depend on others, or as they
  * move one rank; and the ranks that they move.  Sums of different groups multiply. */
 typedef struct {
-  uint32_t now, then; /* chains by number on the path of the slice; of the slice found */
+  uint32_t now, prev; /* chains by number on the path of the slice; of the slice found */
   uint64_t positions; /* of the loops of `now` */
   int n_rank;
   unsigned char rank[TF_MAX_RANK];
@@ -141,7 +141,7 @@ typedef struct {
   int node;
   uint64_t zero; /* positions: temporal loops at their first, spatial ones of which only the first
                     instance counts */
-  int carry;     /* the loop that has stepped, -1: none; those inside it are among `zero` */
+  int stepping;  /* the loop that has stepped, -1: none; those inside it are among `zero` */
   /* the slice that left the content found; NULL: none */
   const tf_even_slice *q;
   int from;     /* its node */
@@ -221,8 +221,8 @@ void tf_run_begin(struct tf_model *m);
 /* Fills the steps of every node, and which are mixed.  False if only a walk can count. */
 bool tf_uneven_steps(struct tf_model *m);
 /* Moments at a mixed node at which the loops at `zero` are at their first setting, and the one at
- * `carry` (-1: none) is not. */
-int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int carry);
+ * `stepping` (-1: none) is not. */
+int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int stepping);
 
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
@@ -241,7 +241,7 @@ typedef struct {
 typedef struct {
   const tf_path *path;
   uint64_t positions; /* those that may have other digits than 0 */
-  int carry;          /* for the loop there, places are of the previous digit; -1: none */
+  int stepping;       /* for the loop there, places are of the previous digit; -1: none */
   const int64_t *digit, *count;
   const tf_join *join; /* additional places */
 } tf_alike;
@@ -297,11 +297,11 @@ typedef struct {
   int64_t full;      /* length of a full tile inside the loops that are set */
   int64_t off;       /* its shift, without digits that are equal now and at the previous entry */
   int64_t last[TF_CHAIN_LOOPS]; /* digits of loops that are at their last; -1: another loop */
-} tf_strand;
+} tf_chain_digits;
 
 typedef struct {
-  tf_strand now[TF_PATH_CHAINS], then[TF_PATH_CHAINS];
-} tf_strands;
+  tf_chain_digits now[TF_PATH_CHAINS], prev[TF_PATH_CHAINS];
+} tf_path_digits;
 
 typedef struct {
   struct tf_model *m;
@@ -356,14 +356,16 @@ static inline bool tf_near_borders(const tf_uneven_summing *j) {
   return j->visit ? j->visit->borders : j->g->cut;
 }
 static inline bool tf_placed(const tf_uneven_summing *j) { return j->visit || j->g->cut; }
-static inline int64_t tf_tile_of(const tf_strand *t) { return t->tight ? t->rest + 1 : t->full; }
+static inline int64_t tf_tile_of(const tf_chain_digits *t) {
+  return t->tight ? t->rest + 1 : t->full;
+}
 /* The range; its place leaves out digits that are equal now and at the previous entry, unless
  * places are whole ones.  Gives up if a read is wholly in the padding. */
-tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range);
+tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_path_digits *d, bool prev, int range);
 /* The longest range that any instance has at one moment of what chain c splits, of which len is the
  * first one's: over the instances that spatial loops at their first setting represent. */
-int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int c, int64_t len);
+int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_path_digits *d, int c, int64_t len);
 /* The digits from `first` to `most` at which no border affects a group that borders cut. */
-tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at,
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_path_digits *d, const tf_digit_of *at,
                            int64_t first, int64_t most);
 #endif

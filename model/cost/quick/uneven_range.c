@@ -8,29 +8,29 @@
 enum { MOST_LOOKS = 4096 };
 
 /* The range of a read. */
-static tf_ival read_at(tf_uneven_summing *j, const tf_strands *d, bool then,
+static tf_ival read_at(tf_uneven_summing *j, const tf_path_digits *d, bool prev,
                        const tf_even_read *read) {
   tf_ival one = {read->c, 1};
   for (int t = read->first; t < read->first + read->n; t++)
     one = tf_index_plus(one, j->e->terms[t].coef,
-                        tf_uneven_range_at(j, d, then, j->e->terms[t].range));
+                        tf_uneven_range_at(j, d, prev, j->e->terms[t].range));
   return one;
 }
 
-tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then, int range) {
+tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_path_digits *d, bool prev, int range) {
   const tf_even_range *r = &j->e->ranges[range];
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) {
-    const int c = (then ? j->from : j->n)->number_of[r->chain];
-    tf_ival v = tf_uneven_range_at(j, d, then, r->base);
+    const int c = (prev ? j->from : j->n)->number_of[r->chain];
+    tf_ival v = tf_uneven_range_at(j, d, prev, r->base);
     if (c < 0) return v;
-    const tf_strand *t = then ? &d->then[c] : &d->now[c];
+    const tf_chain_digits *t = prev ? &d->prev[c] : &d->now[c];
     return (tf_ival){v.lo + t->off, tf_tile_of(t)};
   }
   if (tf_uneven_fixed(r)) return (tf_ival){j->m->lo[range], j->m->len[range]};
   tf_ival all = {0, 0};
   for (int i = r->first; i < r->first + r->n; i++) {
-    tf_ival one = read_at(j, d, then, &j->e->reads[i]);
+    tf_ival one = read_at(j, d, prev, &j->e->reads[i]);
     if (tf_near_borders(j) && r->from < r->to) {
       one = r->made ? tf_clamped(one, r->from, r->to)
                     : tf_common_part(one, (tf_ival){r->from, r->to - r->from});
@@ -46,27 +46,27 @@ tf_ival tf_uneven_range_at(tf_uneven_summing *j, const tf_strands *d, bool then,
 /* One side (now or the previous entry), and the tile that the current loop gives its chain c, in
  * the range that the chain splits. */
 typedef struct {
-  bool then;
+  bool prev;
   int c;
   tf_ival tile;
 } chosen;
 
-static const tf_strand *strand_of(const tf_uneven_summing *j, const tf_strands *d, const chosen *s,
-                                  int range, int *c) {
-  *c = (s->then ? j->from : j->n)->number_of[j->e->ranges[range].chain];
-  return *c < 0 ? NULL : s->then ? &d->then[*c] : &d->now[*c];
+static const tf_chain_digits *digits_of(const tf_uneven_summing *j, const tf_path_digits *d,
+                                        const chosen *s, int range, int *c) {
+  *c = (s->prev ? j->from : j->n)->number_of[j->e->ranges[range].chain];
+  return *c < 0 ? NULL : s->prev ? &d->prev[*c] : &d->now[*c];
 }
 
 /* What the range still depends on: nothing, digits not chosen yet, or the current tile. */
 typedef enum { SETTLED, OPEN, CURRENT } dependence;
 
-static dependence dependence_of(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
+static dependence dependence_of(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s,
                                 int range) {
   const tf_even_range *r = &j->e->ranges[range];
   dependence all = SETTLED;
   int c;
   if (r->what == TF_PART) {
-    const tf_strand *t = strand_of(j, d, s, range, &c);
+    const tf_chain_digits *t = digits_of(j, d, s, range, &c);
     if (c >= 0 && c == s->c) return CURRENT;
     all = dependence_of(j, d, s, r->base);
     return all == SETTLED && t && !t->ready ? OPEN : all;
@@ -81,9 +81,9 @@ static dependence dependence_of(tf_uneven_summing *j, const tf_strands *d, const
 
 /* The hull of the range over all choices further inside.  Ranges move with the current tile as
  * without borders: where a border has an effect, digits are not equivalent. */
-static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range);
+static tf_ival reach(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s, int range);
 
-static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s,
+static tf_ival read_reach(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s,
                           const tf_even_read *read) {
   tf_ival one = {read->c, 1};
   for (int t = read->first; t < read->first + read->n; t++)
@@ -91,19 +91,19 @@ static tf_ival read_reach(tf_uneven_summing *j, const tf_strands *d, const chose
   return one;
 }
 
-static tf_ival reach(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range) {
+static tf_ival reach(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s, int range) {
   const tf_even_range *r = &j->e->ranges[range];
   tf_ival all = {0, 0};
   int c;
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
   if (r->what == TF_PART) {
-    const tf_strand *t = strand_of(j, d, s, range, &c);
+    const tf_chain_digits *t = digits_of(j, d, s, range, &c);
     if (c >= 0 && c == s->c)
-      return (tf_ival){tf_uneven_range_at(j, d, s->then, r->base).lo + s->tile.lo, s->tile.len};
-    return t && t->ready ? tf_uneven_range_at(j, d, s->then, range) : reach(j, d, s, r->base);
+      return (tf_ival){tf_uneven_range_at(j, d, s->prev, r->base).lo + s->tile.lo, s->tile.len};
+    return t && t->ready ? tf_uneven_range_at(j, d, s->prev, range) : reach(j, d, s, r->base);
   }
   const dependence on = dependence_of(j, d, s, range);
-  if (on == SETTLED) return tf_uneven_range_at(j, d, s->then, range);
+  if (on == SETTLED) return tf_uneven_range_at(j, d, s->prev, range);
   for (int i = r->first; i < r->first + r->n; i++)
     all = tf_hull(all, read_reach(j, d, s, &j->e->reads[i]));
   return on == OPEN && r->made && r->from < r->to ? tf_hull(all, tf_clamped(all, r->from, r->to))
@@ -129,12 +129,12 @@ static void keep_inside(const tf_even_range *r, tf_ival at, int64_t by, int64_t 
 
 /* Keeps the digits from `first` on at which no border affects the range: each moves the tile by its
  * length. */
-static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int range,
+static void limit(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s, int range,
                   int64_t first, tf_digits *ok) {
   const tf_even_range *r = &j->e->ranges[range];
   int c;
   if (r->what == TF_PART) {
-    const tf_strand *t = strand_of(j, d, s, range, &c);
+    const tf_chain_digits *t = digits_of(j, d, s, range, &c);
     if (!(t && t->ready)) limit(j, d, s, r->base, first, ok);
     return;
   }
@@ -151,15 +151,15 @@ static void limit(tf_uneven_summing *j, const tf_strands *d, const chosen *s, in
 }
 
 /* The same for all ranges of one side. */
-static void limit_all(tf_uneven_summing *j, const tf_strands *d, const chosen *s, int64_t first,
+static void limit_all(tf_uneven_summing *j, const tf_path_digits *d, const chosen *s, int64_t first,
                       tf_digits *ok) {
-  const tf_uneven_node *n = s->then ? j->from : j->n;
-  const tf_even_slice *v = s->then ? j->w.q : j->w.v;
+  const tf_uneven_node *n = s->prev ? j->from : j->n;
+  const tf_even_slice *v = s->prev ? j->w.q : j->w.v;
   for (int i = 0; i < j->g->n_rank; i++)
     limit(j, d, s, v->range[j->g->rank[i]], first, ok);
-  for (uint32_t left = s->then ? j->g->then : j->g->now; left; left &= left - 1) {
+  for (uint32_t left = s->prev ? j->g->prev : j->g->now; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
-    if (!(s->then ? d->then[c].ready : d->now[c].ready))
+    if (!(s->prev ? d->prev[c].ready : d->now[c].ready))
       limit(j, d, s, j->e->chains[n->chain[c].chain].base, first, ok);
   }
 }
@@ -196,7 +196,8 @@ static int64_t left_at(const tf_even_range *r, tf_ival at, int64_t by) {
   return tf_common_part((tf_ival){at.lo + by, at.len}, (tf_ival){r->from, r->to - r->from}).len;
 }
 
-int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int c, int64_t len) {
+int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_path_digits *d, int c,
+                                 int64_t len) {
   const int range = j->e->chains[j->n->chain[c].chain].base;
   const tf_even_range *r = &j->e->ranges[range];
   const uint64_t on = j->w.zero & ~j->path->temporal & j->n->turning & j->g->positions & r->depends;
@@ -225,7 +226,7 @@ int64_t tf_uneven_longest_of_all(tf_uneven_summing *j, const tf_strands *d, int 
   return len;
 }
 
-tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_digit_of *at,
+tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_path_digits *d, const tf_digit_of *at,
                            int64_t first, int64_t most) {
   tf_digits ok = {first, most};
   const int64_t step = tf_step_at(j, j->path, at->k);
@@ -233,8 +234,8 @@ tf_digits tf_uneven_inside(tf_uneven_summing *j, const tf_strands *d, const tf_d
   limit_all(j, d, &now, first, &ok);
   if (at->b >= 0) {
     const int64_t by = tf_step_at(j, j->before, j->pair[at->k]);
-    const chosen then = {true, at->b, {d->then[at->b].off + (first - at->less) * by, by}};
-    limit_all(j, d, &then, first, &ok);
+    const chosen prev = {true, at->b, {d->prev[at->b].off + (first - at->less) * by, by}};
+    limit_all(j, d, &prev, first, &ok);
   }
   j->gave_up |= ++j->looks > MOST_LOOKS;
   return ok;

@@ -14,22 +14,22 @@
 
 #include "model/tree/infer.h"
 
-static void set_last_loops(tf_uneven_summing *j, tf_strands *d, int c, int to);
+static void set_last_loops(tf_uneven_summing *j, tf_path_digits *d, int c, int to);
 
 /* Begins chain c, once the loops that move the range which it splits are set. */
-static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
-  tf_strand *t = then ? &d->then[c] : &d->now[c];
-  const tf_path_chain *of = &(then ? j->from : j->n)->chain[c];
+static void begin_chain(tf_uneven_summing *j, tf_path_digits *d, bool prev, int c) {
+  tf_chain_digits *t = prev ? &d->prev[c] : &d->now[c];
+  const tf_path_chain *of = &(prev ? j->from : j->n)->chain[c];
   if (t->ready) return;
   for (uint32_t left = of->needs; left; left &= left - 1) {
-    if (then)
+    if (prev)
       set_last_loops(j, d, __builtin_ctz(left), TF_MAX_PATH);
     else
       begin_chain(j, d, false, __builtin_ctz(left));
   }
-  int64_t len = tf_uneven_range_at(j, d, then, j->e->chains[of->chain].base).len;
-  if (j->g->cut && !then) len = tf_uneven_longest_of_all(j, d, c, len);
-  const tf_path *path = then ? j->before : j->path;
+  int64_t len = tf_uneven_range_at(j, d, prev, j->e->chains[of->chain].base).len;
+  if (j->g->cut && !prev) len = tf_uneven_longest_of_all(j, d, c, len);
+  const tf_path *path = prev ? j->before : j->path;
   int first = 0; /* a loop of one step may belong to another op, too, whose own loops differ */
   while (first < of->n && tf_trip_at(j, path, of->pos[first]) <= 1)
     first++;
@@ -45,7 +45,7 @@ static void begin_chain(tf_uneven_summing *j, tf_strands *d, bool then, int c) {
 /* ---- the previous entry --------------------------------------------------------------------- */
 
 /* Sets the chain's next loop to the greatest digit at which this instance was active. */
-static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
+static void set_last(const tf_uneven_summing *j, tf_chain_digits *t, int pos) {
   const int64_t step = tf_step_at(j, j->before, pos);
   int64_t digit = tf_trip_at(j, j->before, pos) - 1;
   if (t->tight) {
@@ -58,10 +58,10 @@ static void set_last(const tf_uneven_summing *j, tf_strand *t, int pos) {
 }
 
 /* Sets those of the chain's loops that are at their last, up to a position. */
-static void set_last_loops(tf_uneven_summing *j, tf_strands *d, int c, int to) {
+static void set_last_loops(tf_uneven_summing *j, tf_path_digits *d, int c, int to) {
   const tf_path_chain *of = &j->from->chain[c];
   begin_chain(j, d, true, c);
-  tf_strand *t = &d->then[c];
+  tf_chain_digits *t = &d->prev[c];
   while (t->at < of->n && of->pos[t->at] < to) {
     if (tf_trip_at(j, j->before, of->pos[t->at]) > 1 && j->twin[of->pos[t->at]] < 0)
       set_last(j, t, of->pos[t->at]);
@@ -71,7 +71,7 @@ static void set_last_loops(tf_uneven_summing *j, tf_strands *d, int c, int to) {
 }
 
 /* Subtracts one from the number written by the loops at their last; false: it was 0. */
-static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain *of) {
+static bool borrow(const tf_uneven_summing *j, tf_chain_digits *t, const tf_path_chain *of) {
   int k = t->at - 1;
   while (k >= 0 && t->last[k] <= 0)
     k--;
@@ -88,8 +88,9 @@ static bool borrow(const tf_uneven_summing *j, tf_strand *t, const tf_path_chain
 }
 
 /* Sets the chain's next loop, at position pos, to this digit. */
-static void set_digit(const tf_uneven_summing *j, tf_strands *d, int b, int pos, int64_t digit) {
-  tf_strand *t = &d->then[b];
+static void set_digit(const tf_uneven_summing *j, tf_path_digits *d, int b, int pos,
+                      int64_t digit) {
+  tf_chain_digits *t = &d->prev[b];
   const int64_t step = tf_step_at(j, j->before, pos), bound = t->rest / step;
   if (tf_placed(j)) t->off += digit * step;
   if (t->tight && digit == bound) {
@@ -126,9 +127,9 @@ static bool finds_nothing(tf_uneven_summing *j, int c) {
 }
 
 /* Sets all loops of a chain again: a chain further out has another tile. */
-static void again(tf_uneven_summing *j, tf_strands *d, int c) {
+static void again(tf_uneven_summing *j, tf_path_digits *d, int c) {
   const tf_path_chain *of = &j->from->chain[c];
-  tf_strand *t = &d->then[c];
+  tf_chain_digits *t = &d->prev[c];
   t->ready = false;
   begin_chain(j, d, true, c);
   while (t->at < of->n) {
@@ -139,20 +140,20 @@ static void again(tf_uneven_summing *j, tf_strands *d, int c) {
     else if (twin < 0)
       set_last(j, t, pos);
     else
-      set_digit(j, d, c, pos, j->digit[twin] - (twin == j->w.carry));
+      set_digit(j, d, c, pos, j->digit[twin] - (twin == j->w.stepping));
   }
 }
 
 /* If the instance was idle in the last run of what chain c splits, and that was the partial tile of
  * a chain further out, it was active in the run before. */
-static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
+static void step_back(tf_uneven_summing *j, tf_path_digits *d, int c) {
   int outer = -1, tight = 0;
   uint32_t inner = 0;
   for (uint32_t left = j->from->chain[c].needs; left; left &= left - 1)
-    if (d->then[__builtin_ctz(left)].tight) outer = __builtin_ctz(left), tight++;
-  if (tight == 1 && borrow(j, &d->then[outer], &j->from->chain[outer])) {
-    d->then[outer].tight = false;
-    for (uint32_t left = j->g->then; left; left &= left - 1)
+    if (d->prev[__builtin_ctz(left)].tight) outer = __builtin_ctz(left), tight++;
+  if (tight == 1 && borrow(j, &d->prev[outer], &j->from->chain[outer])) {
+    d->prev[outer].tight = false;
+    for (uint32_t left = j->g->prev; left; left &= left - 1)
       inner += j->from->chain[__builtin_ctz(left)].needs >> outer & 1;
     again(j, d, c);
   }
@@ -163,7 +164,7 @@ static void step_back(tf_uneven_summing *j, tf_strands *d, int c) {
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Whether no chain of the group is at a partial tile. */
-static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
+static bool all_whole(const tf_uneven_summing *j, const tf_path_digits *d) {
   bool whole = true;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     whole &= tf_tile_of(&d->now[__builtin_ctz(left)]) == d->now[__builtin_ctz(left)].full;
@@ -172,18 +173,20 @@ static bool all_whole(const tf_uneven_summing *j, const tf_strands *d) {
 
 /* The places of sharing instances: with a whole tile, those that no earlier instance has; a partial
  * tile belongs to one instance only. */
-static const tf_join *join_of(const tf_uneven_summing *j, const tf_strands *d) {
+static const tf_join *join_of(const tf_uneven_summing *j, const tf_path_digits *d) {
   if (j->rest < 0 || !j->digit[j->rest]) return &j->join;
-  const tf_strand *t = &d->now[j->n->number_of[j->e->chain_of[j->path->loops[j->rest]]]];
+  const tf_chain_digits *t = &d->now[j->n->number_of[j->e->chain_of[j->path->loops[j->rest]]]];
   return tf_tile_of(t) == t->full ? &j->more : &j->join;
 }
 
 /* Adds the box of the group's only rank, which borders clip, and the part of it that was there
  * before. */
-static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, tf_ival before) {
+static void add_clipped(tf_uneven_summing *j, const tf_path_digits *d, tf_ival now,
+                        tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {
-      j->path, j->g->positions & j->n->turning, j->w.carry, j->digit, j->equivalent, join_of(j, d)};
+  const tf_alike a = {j->path,       j->g->positions & j->n->turning,
+                      j->w.stepping, j->digit,
+                      j->equivalent, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
   if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
@@ -199,7 +202,7 @@ static void add_clipped(tf_uneven_summing *j, const tf_strands *d, tf_ival now, 
 }
 
 /* Records whether all ranks are as long as possible. */
-static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
+static void add_fullest(tf_uneven_summing *j, const tf_path_digits *d) {
   bool full = true;
   for (int i = 0; i < j->g->n_rank && full; i++) {
     const int range = j->w.v->range[j->g->rank[i]];
@@ -209,7 +212,7 @@ static void add_fullest(tf_uneven_summing *j, const tf_strands *d) {
 }
 
 /* The box, and what is found of it, are visited. */
-static void visit_box(tf_uneven_summing *j, const tf_strands *d, bool finds) {
+static void visit_box(tf_uneven_summing *j, const tf_path_digits *d, bool finds) {
   tf_uneven_setting s = {.digit = j->digit, .alike = j->equivalent, .finds = finds};
   for (int i = 0; i < j->g->n_rank; i++) {
     const int r = j->g->rank[i];
@@ -221,7 +224,7 @@ static void visit_box(tf_uneven_summing *j, const tf_strands *d, bool finds) {
 }
 
 /* All digits are set: adds the box, and the part found of it. */
-static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
+static void add_box(tf_uneven_summing *j, tf_path_digits *d, int64_t ways) {
   int64_t box = 1, kept = j->finds;
   j->chosen++;
   for (uint32_t left = j->g->now; left; left &= left - 1)
@@ -230,13 +233,13 @@ static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
     add_fullest(j, d);
     return;
   }
-  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1) {
+  for (uint32_t left = j->finds ? j->g->prev : 0; left; left &= left - 1) {
     const int c = __builtin_ctz(left);
     set_last_loops(j, d, c, TF_MAX_PATH);
     if (j->sure >> c & 1) continue;
-    j->gave_up |= j->g->cut && d->then[c].lost;
-    if (d->then[c].lost) step_back(j, d, c);
-    if (d->then[c].lost && finds_nothing(j, c)) kept = 0;
+    j->gave_up |= j->g->cut && d->prev[c].lost;
+    if (d->prev[c].lost) step_back(j, d, c);
+    if (d->prev[c].lost && finds_nothing(j, c)) kept = 0;
   }
   if (j->visit) {
     visit_box(j, d, kept);
@@ -259,17 +262,18 @@ static void add_box(tf_uneven_summing *j, tf_strands *d, int64_t ways) {
 }
 
 /* Copies the chains of the group. */
-static void copy_strands(const tf_uneven_summing *j, tf_strands *to, const tf_strands *from) {
+static void copy_digits(const tf_uneven_summing *j, tf_path_digits *to,
+                        const tf_path_digits *from) {
   for (uint32_t left = j->g->now; left; left &= left - 1)
     to->now[__builtin_ctz(left)] = from->now[__builtin_ctz(left)];
-  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
-    to->then[__builtin_ctz(left)] = from->then[__builtin_ctz(left)];
+  for (uint32_t left = j->finds ? j->g->prev : 0; left; left &= left - 1)
+    to->prev[__builtin_ctz(left)] = from->prev[__builtin_ctz(left)];
 }
 
 /* Gives the loop a digit. */
-static void set(tf_uneven_summing *j, tf_strands *d, const tf_digit_of *at, int64_t digit) {
+static void set(tf_uneven_summing *j, tf_path_digits *d, const tf_digit_of *at, int64_t digit) {
   j->digit[at->k] = digit;
-  tf_strand *t = &d->now[at->c];
+  tf_chain_digits *t = &d->now[at->c];
   const int64_t step = tf_step_at(j, j->path, at->k);
   if (t->tight) {
     t->tight = digit == t->rest / step;
@@ -295,12 +299,12 @@ static int64_t next_cut(const tf_uneven_summing *j, int64_t first, int64_t most,
 }
 
 /* Enumerates digits of the loops at the remaining positions, the outermost first; d is changed. */
-static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left, int64_t ways) {
+static void enumerate_digits(tf_uneven_summing *j, tf_path_digits *d, uint64_t left, int64_t ways) {
   for (; left && !j->gave_up; left &= left - 1) {
     tf_digit_of at = {.k = __builtin_ctzll(left), .b = -1};
     const int64_t trip = tf_trip_at(j, j->path, at.k);
     at.c = j->n->number_of[j->e->chain_of[j->path->loops[at.k]]];
-    at.less = at.k == j->w.carry;
+    at.less = at.k == j->w.stepping;
     int64_t first = at.less, most = j->w.zero >> at.k & 1 ? 0 : trip - 1,
             cut[4] = {-1, -1, -1, at.k == j->rest ? 1 : -1};
     begin_chain(j, d, false, at.c);
@@ -311,7 +315,7 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
     if (j->finds && j->pair[at.k] >= 0) {
       at.b = j->from->number_of[j->e->chain_of[j->before->loops[j->pair[at.k]]]];
       set_last_loops(j, d, at.b, j->pair[at.k]);
-      const tf_strand *t = &d->then[at.b];
+      const tf_chain_digits *t = &d->prev[at.b];
       j->gave_up |=
           at.k == j->rest && t->tight; /* parts found in instances with equal boxes may differ */
       if (t->tight)
@@ -324,8 +328,8 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
            !j->gave_up) { /* equivalent digits are counted at once; the last ones continue here */
       const int64_t next = next_cut(j, first, most, cut, &ok);
       if (next > most) break;
-      tf_strands own;
-      copy_strands(j, &own, d);
+      tf_path_digits own;
+      copy_digits(j, &own, d);
       j->equivalent[at.k] = next - first;
       set(j, &own, &at, first);
       enumerate_digits(j, &own, left & (left - 1), ways * (next - first));
@@ -344,17 +348,17 @@ static void enumerate_digits(tf_uneven_summing *j, tf_strands *d, uint64_t left,
  * matter. */
 static bool count_single_chain(tf_uneven_summing *j) {
   if (j->g->now & (j->g->now - 1) || j->g->clipped || j->g->cut) return false;
-  tf_strands d;
+  tf_path_digits d;
   int64_t below = 0, equal = 1, box[2] = {1, 1};
   const int c = j->g->now ? __builtin_ctz(j->g->now) : -1;
-  tf_strand *t = &d.now[c < 0 ? 0 : c];
+  tf_chain_digits *t = &d.now[c < 0 ? 0 : c];
   t->ready = false;
   if (c >= 0) begin_chain(j, &d, false, c);
   if (c >= 0 && !t->tight) below = 1, equal = 0;
   for (uint64_t left = j->g->positions & j->n->turning; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
     const int64_t trip = tf_trip_at(j, j->path, k), step = tf_step_at(j, j->path, k),
-                  first = k == j->w.carry;
+                  first = k == j->w.stepping;
     const int64_t most = j->w.zero >> k & 1 ? 0 : trip - 1, bound = equal ? t->rest / step : 0;
     below *= most + 1 - first;
     if (equal)
@@ -380,7 +384,7 @@ static void find_equal_digits(tf_uneven_summing *j) {
   for (int k = 0; k < j->before->n; k++)
     j->twin[k] = -1;
   for (int k = 0; k < j->path->n; k++) {
-    const bool again = j->path->temporal >> k & 1 && w->carry >= 0 && k > w->carry;
+    const bool again = j->path->temporal >> k & 1 && w->stepping >= 0 && k > w->stepping;
     j->pair[k] = (w->sibling && k >= w->n_common) || again ? -1 : (signed char)k;
     if (j->pair[k] >= 0) j->twin[k] = (signed char)k;
   }
@@ -435,28 +439,29 @@ static int64_t setting_of(const tf_uneven_summing *j) {
 static tf_sum_kept *memo_of(const tf_uneven_summing *j, bool *known) {
   const tf_uneven_sum *w = &j->w;
   const uint64_t at = j->g->positions, zero = w->zero & at & j->n->turning;
-  const uint64_t last = w->carry >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->carry << 1 : 0;
-  const int carry = w->carry >= 0 && at >> w->carry & 1 ? w->carry : -1;
+  const uint64_t last =
+      w->stepping >= 0 ? at & j->path->temporal & ~UINT64_C(0) << w->stepping << 1 : 0;
+  const int stepping = w->stepping >= 0 && at >> w->stepping & 1 ? w->stepping : -1;
   const int64_t setting = setting_of(j);
   const uint64_t hash =
-      ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(carry + 1) * 5 + j->finds) *
+      ((uint64_t)setting * 31 + (zero ^ last << 1) * 2 + (uint64_t)(stepping + 1) * 5 + j->finds) *
       UINT64_C(0x9e3779b97f4a7c15);
   tf_sum_kept *k = &j->g->kept->entries[hash >> 32 & (uint64_t)(j->g->kept->n_entries - 1)];
-  *known = k->setting == setting && k->zero == zero && k->last == last && k->carry == carry &&
+  *known = k->setting == setting && k->zero == zero && k->last == last && k->stepping == stepping &&
            k->found == j->finds;
-  if (!*known) *k = (tf_sum_kept){setting, zero, last, carry, j->finds, 0, 0, 0};
+  if (!*known) *k = (tf_sum_kept){setting, zero, last, stepping, j->finds, 0, 0, 0};
   return k;
 }
 
 /* Enumerates the digits of the current group from the beginning. */
 static void enumerate_group(tf_uneven_summing *j) {
-  tf_strands d;
+  tf_path_digits d;
   j->all = j->kept = j->chosen = 0;
   j->looks = 0;
   for (uint32_t left = j->g->now; left; left &= left - 1)
     d.now[__builtin_ctz(left)].ready = false;
-  for (uint32_t left = j->finds ? j->g->then : 0; left; left &= left - 1)
-    d.then[__builtin_ctz(left)].ready = false;
+  for (uint32_t left = j->finds ? j->g->prev : 0; left; left &= left - 1)
+    d.prev[__builtin_ctz(left)].ready = false;
   enumerate_digits(j, &d, j->g->positions & j->n->turning, 1);
   j->m->chosen += j->chosen;
 }
@@ -474,7 +479,7 @@ typedef struct {
   const tf_path *path;
   const tf_chain_group *g;
   uint64_t zero;
-  int carry;
+  int stepping;
 } plain_sum;
 
 /* A chain's settings: the number with a full tile, and `ends` (0 or 1) with the last. */
@@ -486,12 +491,12 @@ typedef struct {
 static kinds kinds_of(const plain_sum *x, const tf_path_chain *of, int64_t len) {
   const tf_turn *t = of->turn, *const end = t + of->n_turn;
   if (t == end) return (kinds){0, 1, len, len};
-  const uint64_t carry = x->carry < 0 ? 0 : UINT64_C(1) << x->carry;
+  const uint64_t stepping = x->stepping < 0 ? 0 : UINT64_C(1) << x->stepping;
   const bool even = t->trip * t->step == len, longest = len == of->len;
   kinds k = {even, !even, len, 0};
   int64_t rest = len - 1;
   for (; t < end; t++) {
-    const int64_t n = x->zero & t->bit ? 1 : t->trip, first = t->bit == carry;
+    const int64_t n = x->zero & t->bit ? 1 : t->trip, first = t->bit == stepping;
     k.below *= n - first;
     k.full = t->step;
     if (!k.ends) continue;
@@ -533,10 +538,11 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
     *all = *kept = x->g->n_rank ? len : 1;
     return true;
   }
-  const uint64_t on = x->carry < 0 ? 0 : x->g->positions & x->n->turning;
+  const uint64_t on = x->stepping < 0 ? 0 : x->g->positions & x->n->turning;
   const bool steps =
-      x->carry >= 0 && on >> x->carry & 1; /* one of its loops steps: the tile is another */
-  const bool back = on & x->path->temporal & ~UINT64_C(0) << (x->carry < 0 ? 0 : x->carry) << 1;
+      x->stepping >= 0 && on >> x->stepping & 1; /* one of its loops steps: the tile is another */
+  const bool back =
+      on & x->path->temporal & ~UINT64_C(0) << (x->stepping < 0 ? 0 : x->stepping) << 1;
   if (finds && !steps && back && !divides(x, len))
     return false; /* some were at the same tile before */
   *all = sum_from(x, 0, len);
@@ -549,8 +555,12 @@ static bool sum_plain(const plain_sum *x, bool finds, int64_t *all, int64_t *kep
 /* The sum over the current group. */
 static void sum_group(tf_uneven_summing *j) {
   bool known;
-  const plain_sum plain = {
-      .m = j->m, .n = j->n, .path = j->path, .g = j->g, .zero = j->w.zero, .carry = j->w.carry};
+  const plain_sum plain = {.m = j->m,
+                           .n = j->n,
+                           .path = j->path,
+                           .g = j->g,
+                           .zero = j->w.zero,
+                           .stepping = j->w.stepping};
   if (j->g->n_plain && sum_plain(&plain, j->finds, &j->all, &j->kept)) return;
   if (!tf_sums_room(j->m->arena, j->g->kept)) {
     j->gave_up = true;
@@ -577,10 +587,10 @@ static void sum_group(tf_uneven_summing *j) {
  * place. */
 static bool all_even(const tf_uneven_summing *j) {
   bool even = true;
-  for (int then = 0; then < 1 + j->finds; then++) {
-    const tf_uneven_node *n = then ? j->from : j->n;
-    const tf_path *path = then ? j->before : j->path;
-    for (uint32_t left = then ? j->g->then : j->g->now; left; left &= left - 1) {
+  for (int prev = 0; prev < 1 + j->finds; prev++) {
+    const tf_uneven_node *n = prev ? j->from : j->n;
+    const tf_path *path = prev ? j->before : j->path;
+    for (uint32_t left = prev ? j->g->prev : j->g->now; left; left &= left - 1) {
       const tf_path_chain *of = &n->chain[__builtin_ctz(left)];
       int i = 0;
       while (i < of->n && tf_trip_at(j, path, of->pos[i]) <= 1)
@@ -724,10 +734,10 @@ bool tf_uneven_visit_all(struct tf_model *m, const tf_uneven_sum *w, const tf_un
     const tf_chain_group *of = &w->groups->group[g];
     const bool idle = of->idle & of->positions & j.n->turning & ~w->zero;
     all.now |= of->now;
-    all.then |= of->then;
+    all.prev |= of->prev;
     all.positions |= of->positions;
     all.cut |= of->cut;
-    if (!w->sibling && !of->n_rank && !idle) j.sure |= of->then;
+    if (!w->sibling && !of->n_rank && !idle) j.sure |= of->prev;
     for (int r = 0; r < of->n_rank; r++)
       all.rank[all.n_rank++] = of->rank[r];
   }

@@ -1,7 +1,7 @@
-/* Bounds of boxes of trip counts (search/exact/whole.h) against the model: whatever machine,
+/* Bounds of boxes of trip counts (search/exact/single.h) against the model: whatever machine,
  * product and box, no mapping of it costs less than its bound in cycles, energy or traffic; and
  * what a box is said not to have does not fit. */
-#include "tests/unit/draw_whole.h"
+#include "tests/unit/draw_single.h"
 
 /* Whether each axis of each Tile has as many dims as the space has at most. */
 static bool few_on_an_axis(const mapping *m) {
@@ -11,28 +11,28 @@ static bool few_on_an_axis(const mapping *m) {
       int on = 0;
       for (int d = 0; d < m->op->n_dims; d++)
         on += m->spread[l][a][d] > 1;
-      few &= on <= TF_WHOLE_ON_AN_AXIS;
+      few &= on <= TF_SINGLE_ON_AN_AXIS;
     }
   return few;
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 /* A span around a number: that alone, or from a smaller to a larger one. */
-static tf_whole_span around(tf_rng *g, int n, int wide) {
-  if (pick(g, 0, 3) >= wide) return (tf_whole_span){n, n};
-  return (tf_whole_span){pick(g, 1, n), pick(g, n, 1 + 3 * n)};
+static tf_single_span around(tf_rng *g, int n, int wide) {
+  if (pick(g, 0, 3) >= wide) return (tf_single_span){n, n};
+  return (tf_single_span){pick(g, 1, n), pick(g, n, 1 + 3 * n)};
 }
 
 /* The same of the length that enters a Tile; half of all boxes say nothing of it. */
-static tf_whole_span block_around(tf_rng *g, double length, double extent, int wide) {
+static tf_single_span block_around(tf_rng *g, double length, double extent, int wide) {
   const int n = (int)fmin(length, extent);
-  if (pick(g, 0, 1)) return (tf_whole_span){1, (int)extent};
-  const tf_whole_span b = around(g, n, wide);
-  return (tf_whole_span){b.lo, (int)fmin(b.hi, extent)};
+  if (pick(g, 0, 1)) return (tf_single_span){1, (int)extent};
+  const tf_single_span b = around(g, n, wide);
+  return (tf_single_span){b.lo, (int)fmin(b.hi, extent)};
 }
 
-static tf_whole_box box_around(tf_rng *g, const mapping *m, int wide) {
-  tf_whole_box b;
+static tf_single_box box_around(tf_rng *g, const mapping *m, int wide) {
+  tf_single_box b;
   for (int d = 0; d < m->op->n_dims; d++) {
     double length = 1;
     for (int l = m->op->n_tiles - 1; l >= 0; l--) {
@@ -69,8 +69,8 @@ static void compare(tf_rng *g, const mapping *m, const tf_result *r, const char 
   for (int z = 0; z < m->op->n_tensors; z++) /* of the outermost memory */
     words += (double)(r->counts[z].read + r->counts[z].update);
   for (int wide = 4; wide >= 0; wide--) {
-    const tf_whole_box b = box_around(g, m, wide);
-    const tf_whole_cost least = tf_whole_bound(m->op, &b);
+    const tf_single_box b = box_around(g, m, wide);
+    const tf_single_cost least = tf_single_bound(m->op, &b);
     const bool ok = least.empty ? !r->feasible
                                 : least.cycles <= r->cycles * more &&
                                       least.energy_pj <= r->energy_pj * more &&
@@ -101,7 +101,7 @@ static void try_mapping(tf_rng *g, const tf_spec *s, mapping *m, const char *pro
   if (!model) printf("%s", whole);
   if (!model) case_complain(d);
   if (tree)
-    CHECK(tf_whole_has(m->t, tree, true) ==
+    CHECK(tf_single_has(m->t, tree, true) ==
           few_on_an_axis(m)); /* it lies in the space, but where too much lies on an axis */
   if (model && tf_model_eval(model, NULL, &r)) compare(g, m, &r, whole, n);
   tf_model_free(model);
@@ -116,11 +116,11 @@ static void try_problem(tf_rng *g, seen *n) {
   tf_spec *s = draw_problem(g, &p, d);
   const tf_x_shape alone = {.kind = TF_SEQ};
   tf_x_template *t = s ? tf_x_template_new(s->arch, s->workload, &alone, d) : NULL;
-  tf_whole_op op;
+  tf_single_op op;
   CHECK(t != NULL);
   if (!t) printf("%s", p.text);
   if (!t) case_complain(d);
-  for (int i = 0; t && tf_whole_op_of(t, &op) && op.n_dims && i < MAPPINGS; i++) {
+  for (int i = 0; t && tf_single_op_of(t, &op) && op.n_dims && i < MAPPINGS; i++) {
     mapping m = {.op = &op, .t = t, .x = &t->tiles[0]};
     try_mapping(g, s, &m, p.text, n);
   }
@@ -129,7 +129,7 @@ static void try_problem(tf_rng *g, seen *n) {
   tf_diags_free(d);
 }
 
-int main(int argc, char **argv) { /* test_whole CASES SEED: others */
+int main(int argc, char **argv) { /* test_single CASES SEED: others */
   const int cases = argc > 2 ? atoi(argv[1]) : 400;
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 35);
   seen n = {0, 0};

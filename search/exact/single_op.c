@@ -1,6 +1,6 @@
 /* The op whose trip counts are all searched, and which mappings are in that space. */
 #include "search/common/ops.h"
-#include "search/exact/whole.h"
+#include "search/exact/single.h"
 
 static bool plain_read(const tf_workload *wl, const tf_ref *r) {
   const tf_tensor *z = &wl->tensors[r->tensor];
@@ -16,7 +16,7 @@ static bool plain_read(const tf_workload *wl, const tf_ref *r) {
 
 static bool plain_op(const tf_workload *wl) {
   const tf_op *o = &wl->ops[0];
-  if (o->n_reads + 1 > TF_WHOLE_TENSORS || tf_workload_masked(wl)) return false;
+  if (o->n_reads + 1 > TF_SINGLE_TENSORS || tf_workload_masked(wl)) return false;
   for (int r = 0; r < wl->tensors[o->out].rank; r++)
     if (wl->tensors[o->out].pad[r]) return false;
   for (int k = 0; k < o->n_reads; k++) {
@@ -33,11 +33,11 @@ static uint32_t bit_of(const tf_x_tile *x, int dim) {
   return 0;
 }
 
-static void add_tensor(const tf_workload *wl, const tf_x_tile *x, int k, tf_whole_op *op) {
+static void add_tensor(const tf_workload *wl, const tf_x_tile *x, int k, tf_single_op *op) {
   const tf_op *o = &wl->ops[0];
   const int z = k < 0 ? o->out : o->reads[k].tensor;
-  tf_whole_tensor *t = &op->tensor[op->n_tensors++];
-  *t = (tf_whole_tensor){.words = 1, .bits = wl->tensors[z].word_bits, .made = k < 0};
+  tf_single_tensor *t = &op->tensor[op->n_tensors++];
+  *t = (tf_single_tensor){.words = 1, .bits = wl->tensors[z].word_bits, .made = k < 0};
   t->home = tf_arch_home(op->arch, &wl->tensors[z]);
   for (int r = 0; r < wl->tensors[z].rank; r++) {
     const int dim = k < 0 ? o->dims[r] : o->reads[k].index[r].terms[0].dim;
@@ -47,7 +47,7 @@ static void add_tensor(const tf_workload *wl, const tf_x_tile *x, int k, tf_whol
 }
 
 /* Whether dims of one group move the same tensors, as they do unless there are too many groups. */
-static bool alike(const tf_whole_op *op, const tf_x_tile *x) {
+static bool alike(const tf_single_op *op, const tf_x_tile *x) {
   for (int z = 0; z < op->n_tensors; z++)
     for (int i = 0; i < op->n_dims; i++)
       for (int j = 0; j < i; j++)
@@ -57,15 +57,15 @@ static bool alike(const tf_whole_op *op, const tf_x_tile *x) {
   return true;
 }
 
-bool tf_whole_op_of(const tf_x_template *t, tf_whole_op *op) {
+bool tf_single_op_of(const tf_x_template *t, tf_single_op *op) {
   const tf_workload *wl = t->facts->wl;
   const int n = t->tree->n_nodes - 1; /* Tiles of one op */
   const int unit = wl->n_ops == 1 ? tf_ops_unit(t->facts->arch, wl, 0) : -1;
-  if (unit < 0 || !plain_op(wl) || n < 2 || n > TF_WHOLE_TILES ||
-      t->tiles[0].n_dims > TF_WHOLE_DIMS)
+  if (unit < 0 || !plain_op(wl) || n < 2 || n > TF_SINGLE_TILES ||
+      t->tiles[0].n_dims > TF_SINGLE_DIMS)
     return false;
   const tf_x_tile *x = &t->tiles[0];
-  *op = (tf_whole_op){.arch = t->facts->arch, .n_dims = x->n_dims, .n_tiles = n, .points = 1};
+  *op = (tf_single_op){.arch = t->facts->arch, .n_dims = x->n_dims, .n_tiles = n, .points = 1};
   op->unit = &op->arch->units[unit];
   for (int i = 0; i < x->n_dims; i++)
     op->points *= op->extent[i] = (double)wl->dims[x->dims[i]].extent;
@@ -107,14 +107,14 @@ static bool spread_as_in_space(const tf_x_tile *x, const tf_node *tile) {
     const uint32_t bit = bit_of(x, tile->loops[k].dim);
     if (tile->loops[k].trip == 1) continue;
     if (!bit || dims[a] & bit || (x->one_side && dims[1 - a] & bit) ||
-        ++on[a] > TF_WHOLE_ON_AN_AXIS)
+        ++on[a] > TF_SINGLE_ON_AN_AXIS)
       return false;
     dims[a] |= bit;
   }
   return true;
 }
 
-bool tf_whole_has(const tf_x_template *t, const tf_tree *tree, bool bypasses) {
+bool tf_single_has(const tf_x_template *t, const tf_tree *tree, bool bypasses) {
   const int n = t->tree->n_nodes - 1;
   bool in = tree->n_nodes == n + 1;
   for (int l = 0; l < n && in; l++) {

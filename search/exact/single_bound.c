@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "model/cost/access.h"
-#include "search/exact/whole.h"
+#include "search/exact/single.h"
 
 /* For operands that are never NaN: faster than fmax and fmin. */
 static inline double more(double a, double b) { return a > b ? a : b; }
@@ -12,23 +12,24 @@ static inline double less(double a, double b) { return a < b ? a : b; }
 /* Lengths and numbers of steps of a box.  Tile l's memory is entered in the steps of Tiles 0 .. l
  * - 1. */
 typedef struct {
-  const tf_whole_op *op;
-  const tf_whole_box *b;
+  const tf_single_op *op;
+  const tf_single_box *b;
   /* instances, over both axes */
-  double spread_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], spread_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  double spread_lo[TF_SINGLE_TILES][TF_SINGLE_DIMS], spread_hi[TF_SINGLE_TILES][TF_SINGLE_DIMS];
   /* [tile][dim] length of a dim that reaches the Tile, where it is full; [n_tiles]: 1 */
-  double reach_lo[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS], reach_hi[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
+  double reach_lo[TF_SINGLE_TILES + 1][TF_SINGLE_DIMS],
+      reach_hi[TF_SINGLE_TILES + 1][TF_SINGLE_DIMS];
   /* length of a step of its temporal loop */
-  double step_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], step_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  double step_lo[TF_SINGLE_TILES][TF_SINGLE_DIMS], step_hi[TF_SINGLE_TILES][TF_SINGLE_DIMS];
   /* that loop's trip count */
-  double steps_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], steps_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  double steps_lo[TF_SINGLE_TILES][TF_SINGLE_DIMS], steps_hi[TF_SINGLE_TILES][TF_SINGLE_DIMS];
   /* most instances over which Tiles 0 .. l - 1 spread the dim */
-  double above[TF_WHOLE_TILES + 1][TF_WHOLE_DIMS];
+  double above[TF_SINGLE_TILES + 1][TF_SINGLE_DIMS];
   /* settings of the temporal loops of Tiles 0 .. l that occur */
-  double runs_lo[TF_WHOLE_TILES][TF_WHOLE_DIMS], runs_hi[TF_WHOLE_TILES][TF_WHOLE_DIMS];
+  double runs_lo[TF_SINGLE_TILES][TF_SINGLE_DIMS], runs_hi[TF_SINGLE_TILES][TF_SINGLE_DIMS];
   /* [memory][tensor] the memory that certainly serves it, or the units ([n_tiles]), with the
    * tensor; -1: it need not hold the tensor, or its server is not known */
-  int server[TF_WHOLE_TILES + 1][TF_WHOLE_TENSORS];
+  int server[TF_SINGLE_TILES + 1][TF_SINGLE_TENSORS];
 } lengths;
 
 /* ---- lengths --------------------------------------------------------------------------------- */
@@ -39,7 +40,8 @@ static bool measure_dim(lengths *c, int d) {
   const int n = c->op->n_tiles;
   c->reach_lo[n][d] = c->reach_hi[n][d] = 1;
   for (int l = n - 1; l >= 0; l--) {
-    const tf_whole_span x = c->b->spread[l][0][d], y = c->b->spread[l][1][d], t = c->b->steps[l][d];
+    const tf_single_span x = c->b->spread[l][0][d], y = c->b->spread[l][1][d],
+                         t = c->b->steps[l][d];
     c->spread_lo[l][d] = (double)x.lo * y.lo;
     c->spread_hi[l][d] = (double)x.hi * y.hi;
     double lo = c->spread_lo[l][d] * c->reach_lo[l + 1][d],
@@ -47,7 +49,7 @@ static bool measure_dim(lengths *c, int d) {
     if ((x.lo > 1 && (x.lo - 1) * (lo / x.lo) >= extent) ||
         (y.lo > 1 && (y.lo - 1) * (lo / y.lo) >= extent))
       return false;
-    const tf_whole_span block = l ? c->b->block[l][d] : (tf_whole_span){1, (int32_t)extent};
+    const tf_single_span block = l ? c->b->block[l][d] : (tf_single_span){1, (int32_t)extent};
     const double longest = block.hi < extent ? (double)block.hi : INFINITY;
     double most_steps = l ? less(t.hi, floor(longest / lo)) : INFINITY, least_steps = l ? t.lo : 1;
     if (l > 0) least_steps = more(least_steps, ceil(block.lo / hi));
@@ -99,7 +101,7 @@ static double work_on(const lengths *c, int d) {
   return more(1, ceil(part / inside * (1 - 1e-14)));
 }
 
-static bool moves(const tf_whole_tensor *z, int d) { return z->dims >> d & 1; }
+static bool moves(const tf_single_tensor *z, int d) { return z->dims >> d & 1; }
 
 /* ---- which memory holds what ---------------------------------------------------------------- */
 /* Whether the memory certainly holds the tensor; may hold it; certainly is filled with it (its home
@@ -128,7 +130,7 @@ static void find_servers(lengths *c) {
 }
 
 /* Words of a tensor's box with these lengths. */
-static double box_of(const lengths *c, const tf_whole_tensor *z, const double *len) {
+static double box_of(const lengths *c, const tf_single_tensor *z, const double *len) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d)) words *= less(c->op->extent[d], len[d]);
@@ -137,7 +139,7 @@ static double box_of(const lengths *c, const tf_whole_tensor *z, const double *l
 
 /* Words of a tensor that an instance of its home, memory l, is accessed for over the run: along
  * each dim at least a block, and at least its share. */
-static double box_at_home(const lengths *c, const tf_whole_tensor *z, int l) {
+static double box_at_home(const lengths *c, const tf_single_tensor *z, int l) {
   double words = 1;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d))
@@ -153,7 +155,7 @@ static double held(const lengths *c, int l, const tf_mem_part *part) {
   const tf_memory *mem = &c->op->arch->memories[l];
   double bits = 0, at_home = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
-    const tf_whole_tensor *t = &c->op->tensor[z];
+    const tf_single_tensor *t = &c->op->tensor[z];
     const double width = part && part->word_bits > t->bits ? part->word_bits : t->bits;
     if (!holds(c, l, z) || (part && tf_part_for(mem, z < TF_N_ROLES ? role[z] : -1) != part))
       continue;
@@ -202,7 +204,7 @@ static bool outside(const lengths *c, int q, int d, int p, int e) {
 /* The words of a tensor that enter memory l, words shared by instances counted once: the whole
  * tensor, and the `reloaded_share` of it again whenever a loop that does not move it steps outside
  * of the innermost loop that certainly does. */
-static double entered(const lengths *c, const tf_whole_tensor *z, int l) {
+static double entered(const lengths *c, const tf_single_tensor *z, int l) {
   int p = -1, e = -1;
   for (int q = 0; q < l; q++)
     for (int d = 0; d < c->op->n_dims; d++)
@@ -227,7 +229,7 @@ static double port_time(const tf_memory *mem, traffic w) {
 /* Words that pass the busiest instance of memory `at` because memory l is filled: at = l, or the
  * memory that serves it.  A tensor's words are divided among instances that hold different
  * parts. */
-static traffic passed(const lengths *c, const tf_whole_tensor *z, int l, int at, double all) {
+static traffic passed(const lengths *c, const tf_single_tensor *z, int l, int at, double all) {
   double share = z->bits / c->op->arch->memories[at].word_bits;
   for (int d = 0; d < c->op->n_dims; d++)
     if (moves(z, d)) share /= c->above[at][d];
@@ -237,7 +239,7 @@ static traffic passed(const lengths *c, const tf_whole_tensor *z, int l, int at,
 
 /* Words that units read and write in memory m: one per point, or one per group of points that share
  * an element. */
-static double used(const lengths *c, const tf_whole_tensor *z, int m) {
+static double used(const lengths *c, const tf_single_tensor *z, int m) {
   double times = c->op->points;
   for (int l = m; l < c->op->n_tiles; l++)
     for (int d = 0; d < c->op->n_dims; d++)
@@ -246,7 +248,7 @@ static double used(const lengths *c, const tf_whole_tensor *z, int m) {
 }
 
 /* The same for the busiest instance. */
-static traffic used_in_one(const lengths *c, const tf_whole_tensor *z, int m) {
+static traffic used_in_one(const lengths *c, const tf_single_tensor *z, int m) {
   const double ratio = z->bits / c->op->arch->memories[m].word_bits;
   double all = used(c, z, m) * ratio;
   for (int d = 0; d < c->op->n_dims; d++)
@@ -255,14 +257,14 @@ static traffic used_in_one(const lengths *c, const tf_whole_tensor *z, int m) {
 }
 
 typedef struct {
-  double entered[TF_WHOLE_TILES][TF_WHOLE_TENSORS]; /* [memory >= 1] */
+  double entered[TF_SINGLE_TILES][TF_SINGLE_TENSORS]; /* [memory >= 1] */
 } flow;
 
 /* The words of tensor z that memory m, which holds it, passes further in: to the next memory that
  * holds it, or the units.  If that is not known, the minimum over the candidates.  *one: of the
  * busiest instance. */
 static double passed_inward(const lengths *c, const flow *f, int z, int m, traffic *one) {
-  const tf_whole_tensor *t = &c->op->tensor[z];
+  const tf_single_tensor *t = &c->op->tensor[z];
   double words = INFINITY;
   traffic least = {INFINITY, INFINITY};
   for (int l = m + 1; l <= c->op->n_tiles; l++) {
@@ -281,7 +283,7 @@ static double passed_inward(const lengths *c, const flow *f, int z, int m, traff
 /* Steps in which units work: at least what the spreads allow dim by dim, and what the meshes
  * allow. */
 static double work_of(const lengths *c) {
-  const tf_whole_op *op = c->op;
+  const tf_single_op *op = c->op;
   double steps = 1, units = 1;
   for (int d = 0; d < op->n_dims; d++)
     steps *= work_on(c, d);
@@ -303,7 +305,7 @@ static bool certainly_passes(const lengths *c, int l, int at, int z) {
 /* Time of a memory's port for words of one tensor that enter in the first step (loads) or leave
  * after it (stores).  However far out the serving memory is, it passes at least what one step of
  * Tile l - 1 spreads. */
-static double first_time(const lengths *c, const tf_whole_tensor *z, int l, int at) {
+static double first_time(const lengths *c, const tf_single_tensor *z, int l, int at) {
   const tf_memory *mem = &c->op->arch->memories[at];
   const double words =
       box_of(c, z, at == l ? c->reach_lo[l] : c->step_lo[l - 1]) * z->bits / mem->word_bits;
@@ -348,7 +350,7 @@ static double time_at_place(const lengths *c, int l, int at, const double *all, 
   traffic w = {0, 0};
   double first = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
-    const tf_whole_tensor *t = &c->op->tensor[z];
+    const tf_single_tensor *t = &c->op->tensor[z];
     if (!certainly_passes(c, l, at, z)) continue;
     if (!(v->still >> z & 1)) {
       first += first_time(c, t, l, at);
@@ -469,7 +471,7 @@ static double energy_of(const lengths *c, int l, const flow *f) {
   const double hops = ways * mem->hop_pj; /* a topology may have shorter routes */
   double pj = 0;
   for (int z = 0; z < c->op->n_tensors; z++) {
-    const tf_whole_tensor *t = &c->op->tensor[z];
+    const tf_single_tensor *t = &c->op->tensor[z];
     if (!holds(c, l, z)) continue;
     const double in = passed_inward(c, f, z, l, NULL), own = enters(c, l, z) ? f->entered[l][z] : 0;
     double read = in, write = own, cross = own, out_pj = mem->read_pj;
@@ -486,10 +488,10 @@ static double energy_of(const lengths *c, int l, const flow *f) {
   return pj;
 }
 
-tf_whole_cost tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
+tf_single_cost tf_single_bound(const tf_single_op *op, const tf_single_box *b) {
   lengths c = {.op = op, .b = b};
   flow f;
-  tf_whole_cost least = {.empty = true};
+  tf_single_cost least = {.empty = true};
   for (int d = 0; d < op->n_dims; d++)
     if (!measure_dim(&c, d)) return least;
   for (int l = 1; l < op->n_tiles; l++) {
@@ -500,7 +502,7 @@ tf_whole_cost tf_whole_bound(const tf_whole_op *op, const tf_whole_box *b) {
   least.empty = false;
   find_servers(&c);
   for (int z = 0; z < op->n_tensors; z++) {
-    const tf_whole_tensor *t = &op->tensor[z];
+    const tf_single_tensor *t = &op->tensor[z];
     for (int l = t->home + 1; l < op->n_tiles; l++)
       if (may_hold(&c, l, z)) f.entered[l][z] = entered(&c, t, l);
     if (t->home) continue;

@@ -1,5 +1,5 @@
 /* Branch and bound over boxes of trip counts, least bound first. */
-#include "search/exact/whole.h"
+#include "search/exact/single.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "search/exact/state.h"
 
 enum { LEAF = 16, LOOK_EVERY = 1024, MODELS = 64 };
-#define ALL_TENSORS ((UINT32_C(1) << TF_WHOLE_TENSORS) - 1)
+#define ALL_TENSORS ((UINT32_C(1) << TF_SINGLE_TENSORS) - 1)
 #define ROUNDING 1e-12 /* the relative error of a bound */
 
 /* An open node: a box.  Its orders and bypasses, then the spans of its variables, are in the
@@ -24,16 +24,16 @@ typedef struct {
 
 /* The model of the mappings with certain bypasses; NULL: none yet. */
 typedef struct {
-  uint32_t past[TF_WHOLE_TILES];
+  uint32_t past[TF_SINGLE_TILES];
   tf_tree *tree;
   tf_model *model;
 } bypassed;
 
 typedef struct {
-  tf_whole_space space;
+  tf_single_space space;
   tf_x_worker *w;
   tf_x_task *task;
-  tf_whole_run *run;
+  tf_single_run *run;
   int64_t *trips; /* [n_loops] of a mapping */
   int32_t *pool;
   int64_t n_pool, room;
@@ -44,29 +44,31 @@ typedef struct {
 } searching;
 
 /* ---- the pool ------------------------------------------------------------------------------- */
-static size_t width(const searching *s) { return 2 * TF_WHOLE_TILES + 2 * (size_t)s->space.n_vars; }
-
-static void load(const searching *s, int32_t at, tf_whole_part *b) {
-  const int32_t *p = &s->pool[(size_t)at * width(s)];
-  tf_whole_ones(&s->space, b);
-  for (int l = 0; l < TF_WHOLE_TILES; l++, p += 2) {
-    if (l < s->space.op.n_tiles) tf_whole_put_in_order(&s->space, l, p[0], b);
-    b->b.held[l] = (uint32_t)p[1] & ALL_TENSORS;
-    b->b.past[l] = (uint32_t)p[1] >> TF_WHOLE_TENSORS;
-  }
-  for (int i = 0; i < s->space.n_vars; i++, p += 2)
-    *tf_whole_span_of(b, &s->space.var[i]) = (tf_whole_span){p[0], p[1]};
+static size_t width(const searching *s) {
+  return 2 * TF_SINGLE_TILES + 2 * (size_t)s->space.n_vars;
 }
 
-static void store(const searching *s, tf_whole_part *b, int32_t at) {
+static void load(const searching *s, int32_t at, tf_single_part *b) {
+  const int32_t *p = &s->pool[(size_t)at * width(s)];
+  tf_single_ones(&s->space, b);
+  for (int l = 0; l < TF_SINGLE_TILES; l++, p += 2) {
+    if (l < s->space.op.n_tiles) tf_single_put_in_order(&s->space, l, p[0], b);
+    b->b.held[l] = (uint32_t)p[1] & ALL_TENSORS;
+    b->b.past[l] = (uint32_t)p[1] >> TF_SINGLE_TENSORS;
+  }
+  for (int i = 0; i < s->space.n_vars; i++, p += 2)
+    *tf_single_span_of(b, &s->space.var[i]) = (tf_single_span){p[0], p[1]};
+}
+
+static void store(const searching *s, tf_single_part *b, int32_t at) {
   int32_t *p = &s->pool[(size_t)at * width(s)];
-  for (int l = 0; l < TF_WHOLE_TILES; l++) {
+  for (int l = 0; l < TF_SINGLE_TILES; l++) {
     const bool in = l < s->space.op.n_tiles;
-    *p++ = in ? b->order[l] : TF_WHOLE_NO_ORDER;
-    *p++ = in ? (int32_t)(b->b.held[l] | b->b.past[l] << TF_WHOLE_TENSORS) : 0;
+    *p++ = in ? b->order[l] : TF_SINGLE_NO_ORDER;
+    *p++ = in ? (int32_t)(b->b.held[l] | b->b.past[l] << TF_SINGLE_TENSORS) : 0;
   }
   for (int i = 0; i < s->space.n_vars; i++) {
-    const tf_whole_span v = *tf_whole_span_of(b, &s->space.var[i]);
+    const tf_single_span v = *tf_single_span_of(b, &s->space.var[i]);
     *p++ = v.lo;
     *p++ = v.hi;
   }
@@ -120,7 +122,7 @@ static int32_t take_slot(searching *s) {
   return (int32_t)s->n_pool++;
 }
 
-static double value_of(const searching *s, const tf_whole_cost *l) {
+static double value_of(const searching *s, const tf_single_cost *l) {
   const tf_bounds *floor = s->task->floor;
   tf_figures f = {
       .cycles = fmax(l->cycles, floor->cycles),
@@ -132,10 +134,10 @@ static double value_of(const searching *s, const tf_whole_cost *l) {
 
 /* Bounds a box and keeps it if it is below the limit; parent: the bound of the box it is a part
  * of. */
-static bool offer(searching *s, tf_whole_part *b, double parent) {
+static bool offer(searching *s, tf_single_part *b, double parent) {
   s->run->nodes++;
-  if (tf_whole_symmetric_tile(&s->space, b) >= 0) return true;
-  const tf_whole_cost least = tf_whole_bound(&s->space.op, &b->b);
+  if (tf_single_symmetric_tile(&s->space, b) >= 0) return true;
+  const tf_single_cost least = tf_single_bound(&s->space.op, &b->b);
   if (least.empty) return true;
   const double bound = fmax(parent, value_of(s, &least));
   if (!tf_x_below_limit(s->w, bound)) {
@@ -156,12 +158,12 @@ static void forget(bypassed *k) {
 }
 
 /* The model of a mapping's bypasses; NULL: out of memory. */
-static const bypassed *model_of(searching *s, const tf_whole_part *b) {
+static const bypassed *model_of(searching *s, const tf_single_part *b) {
   bypassed *k = &s->models[tf_hash(TF_HASH_START, b->b.past, sizeof b->b.past) % MODELS];
   if (k->model && memcmp(k->past, b->b.past, sizeof k->past) == 0) return k;
   forget(k);
   tf_diags *d = tf_diags_new();
-  k->tree = d ? tf_whole_tree(&s->space, b) : NULL;
+  k->tree = d ? tf_single_tree(&s->space, b) : NULL;
   k->model = k->tree ? tf_model_new(k->tree, d) : NULL;
   tf_diags_free(d);
   memcpy(k->past, b->b.past, sizeof k->past);
@@ -169,11 +171,11 @@ static const bypassed *model_of(searching *s, const tf_whole_part *b) {
 }
 
 /* Evaluates the mapping: the worker gets the model with the mapping's bypasses for a while. */
-static bool evaluate(searching *s, const tf_whole_part *b) {
+static bool evaluate(searching *s, const tf_single_part *b) {
   s->run->nodes += LEAF;
   const bypassed *k = model_of(s, b);
   if (!k) return false;
-  tf_whole_trips(&s->space, b, s->trips);
+  tf_single_trips(&s->space, b, s->trips);
   const tf_tree *tree = s->w->tree;
   tf_model *model = s->w->model;
   s->w->tree = k->tree;
@@ -186,12 +188,13 @@ static bool evaluate(searching *s, const tf_whole_part *b) {
 
 /* Splits a box. */
 static bool split(searching *s, const node *k) {
-  tf_whole_part b;
+  tf_single_part b;
   load(s, k->at, &b);
-  const tf_whole_split cut = tf_whole_split_of(&s->space, &b);
+  const tf_single_split cut = tf_single_split_of(&s->space, &b);
   for (int i = 0; i < cut.n; i++) {
-    tf_whole_part piece = b;
-    if (tf_whole_piece(&s->space, &cut, i, &piece) == TF_WHOLE_KEPT && !offer(s, &piece, k->bound))
+    tf_single_part piece = b;
+    if (tf_single_piece(&s->space, &cut, i, &piece) == TF_SINGLE_KEPT &&
+        !offer(s, &piece, k->bound))
       return false;
   }
   return cut.n > 0 || evaluate(s, &b);
@@ -199,14 +202,14 @@ static bool split(searching *s, const node *k) {
 
 /* ---- the search ----------------------------------------------------------------------------- */
 static bool add_root(searching *s) {
-  tf_whole_part b;
-  tf_whole_all(&s->space, &b);
-  if (!s->run->bypasses) tf_whole_hold_all(&s->space, &b);
+  tf_single_part b;
+  tf_single_all(&s->space, &b);
+  if (!s->run->bypasses) tf_single_hold_all(&s->space, &b);
   return offer(s, &b, 0);
 }
 
 static void go_on(searching *s) {
-  tf_whole_run *run = s->run;
+  tf_single_run *run = s->run;
   while (s->n_heap && !s->task->failed && !s->task->stopped &&
          tf_x_below_limit(s->w, s->heap[0].bound)) {
     const int64_t looked = run->nodes / LOOK_EVERY;
@@ -220,9 +223,9 @@ static void go_on(searching *s) {
   run->done = !s->task->failed && !s->task->stopped && !s->task->unknown;
 }
 
-bool tf_whole_search(tf_x_worker *w, tf_x_task *task, tf_whole_run *run) {
+bool tf_single_search(tf_x_worker *w, tf_x_task *task, tf_single_run *run) {
   searching *s = calloc(1, sizeof *s);
-  bool ok = s && tf_whole_space_of(w->t, task->opts->objective, &s->space);
+  bool ok = s && tf_single_space_of(w->t, task->opts->objective, &s->space);
   if (ok) {
     w->task = task;
     s->w = w, s->task = task, s->run = run;

@@ -1,11 +1,11 @@
 /* Random machines, products of up to four dims, and mappings of any trip counts and bypasses of
- * them, for tests of search/exact/whole.h and of certificates. */
+ * them, for tests of search/exact/single.h and of certificates. */
 #ifndef TESTS_UNIT_DRAW_WHOLE_H
 #define TESTS_UNIT_DRAW_WHOLE_H
 #include <math.h>
 
 #include "base/rng.h"
-#include "search/exact/whole.h"
+#include "search/exact/single.h"
 #include "tests/draw_arch.h"
 #include "tests/unit/case.h"
 #include "tests/unit/page.h"
@@ -60,12 +60,12 @@ static tf_spec *draw_problem(tf_rng *g, page *p, tf_diags *d) {
 /* ---- mappings -------------------------------------------------------------------------------- */
 /* One mapping, and what of the problem it needs. */
 typedef struct {
-  const tf_whole_op *op;
+  const tf_single_op *op;
   const tf_x_template *t;
   const tf_x_tile *x; /* of its outermost Tile */
-  int spread[TF_WHOLE_TILES][2][TF_WHOLE_DIMS], steps[TF_WHOLE_TILES][TF_WHOLE_DIMS];
-  int place[TF_WHOLE_TILES][TF_WHOLE_DIMS];
-  uint32_t past[TF_WHOLE_TILES]; /* bit z: the Tile bypasses the tensor */
+  int spread[TF_SINGLE_TILES][2][TF_SINGLE_DIMS], steps[TF_SINGLE_TILES][TF_SINGLE_DIMS];
+  int place[TF_SINGLE_TILES][TF_SINGLE_DIMS];
+  uint32_t past[TF_SINGLE_TILES]; /* bit z: the Tile bypasses the tensor */
 } mapping;
 
 /* A number of steps or instances whose step begins before the end, as chance has it small or what
@@ -81,7 +81,7 @@ static int draw_number(tf_rng *g, double extent, double step, double most) {
 /* Numbers from the innermost loop outwards; Tile 0 takes what is left.  Most memories hold most
  * tensors. */
 static void draw_mapping(tf_rng *g, mapping *m) {
-  double step[TF_WHOLE_DIMS];
+  double step[TF_SINGLE_DIMS];
   const int often = pick(g, 0, 3);
   for (int l = 1; l < m->op->n_tiles; l++) {
     m->past[l] = 0;
@@ -93,7 +93,7 @@ static void draw_mapping(tf_rng *g, mapping *m) {
   for (int l = m->op->n_tiles - 1; l >= 0; l--) {
     double left[2] = {(double)m->op->mesh[l][0], (double)m->op->mesh[l][1]};
     const int turn = pick(g, 0, m->op->n_dims - 1);
-    int places[TF_WHOLE_DIMS + 1];
+    int places[TF_SINGLE_DIMS + 1];
     for (int k = 0; k < m->x->n_groups; k++) { /* a random order of the groups */
       const int to = pick(g, 0, k);
       places[k] = places[to];

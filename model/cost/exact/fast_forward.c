@@ -1,5 +1,5 @@
 /* Detects repeating iterations, and counts them without walking. */
-#include "model/cost/exact/leap.h"
+#include "model/cost/exact/fast_forward.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ typedef struct {
   int64_t kept_at; /* the state below was kept after this iteration; -1: nothing is kept */
   int64_t since;   /* the store's `iteration` then */
   int64_t mark;    /* of the recorded accesses to lines */
-  int fails;       /* since the last leap */
+  int fails;       /* since the last success */
   int64_t *held, *ints;
   double *reals;
   uint32_t *met; /* [n_pairs] */
@@ -65,7 +65,7 @@ typedef struct {
 
 enum { N_INTS = 3, N_REALS = 8 };
 
-typedef struct tf_leaps {
+typedef struct tf_fast_forward {
   tf_arena *arena;
   size_t words, n_ints, n_reals;
   ints ints[N_INTS]; /* counters that add up; of ops: points, skipped ones and others */
@@ -79,7 +79,7 @@ typedef struct tf_leaps {
   uint32_t *now;
   loop *loops;    /* [n_loops] */
   int64_t *saved; /* [n_loops * (1 + n_ops)] trip counts and steps, while loops are free */
-} tf_leaps;
+} tf_fast_forward;
 
 /* Whether some loop moves ops by different steps. */
 static bool unlike_steps(const tf_walker *e) {
@@ -93,7 +93,7 @@ static bool unlike_steps(const tf_walker *e) {
 }
 
 /* Fills pair; false: out of memory. */
-static bool find_pairs(tf_leaps *s, const tf_walker *e) {
+static bool find_pairs(tf_fast_forward *s, const tf_walker *e) {
   const int n = e->p->n_tile_slices, *bank = e->st->bank_of;
   if (!s->unlike) return true;
   s->pair = TF_ARRAY(s->arena, int, (size_t)n *(size_t)n + 1);
@@ -105,21 +105,21 @@ static bool find_pairs(tf_leaps *s, const tf_walker *e) {
   return s->pair && s->now;
 }
 
-struct tf_leaps *tf_leaps_new(tf_arena *a, const tf_walker *e) {
+struct tf_fast_forward *tf_fast_forward_new(tf_arena *a, const tf_walker *e) {
   const tf_plan *p = e->p;
   struct tf_model *m = e->m;
-  tf_leaps *s = TF_NEW(a, tf_leaps);
+  tf_fast_forward *s = TF_NEW(a, tf_fast_forward);
   if (!s) return NULL;
-  *s = (tf_leaps){.arena = a,
-                  .words = tf_store_words(e->st),
-                  .ints = {{&m->moves->fill, 4 * (size_t)p->n_slices},
-                           {m->steps, (size_t)p->tree->n_nodes},
-                           {m->rescaled, 2 * (size_t)p->wl->n_ops}},
-                  .reals = {{&m->flows->fill, 4 * (size_t)p->n_slices},
-                            {&e->entered->fill, 4 * (size_t)m->views->n_entered},
-                            {m->class_steps, (size_t)m->views->n_rows},
-                            {m->rescaled_flow, 2 * (size_t)p->wl->n_ops}},
-                  .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
+  *s = (tf_fast_forward){.arena = a,
+                         .words = tf_store_words(e->st),
+                         .ints = {{&m->moves->fill, 4 * (size_t)p->n_slices},
+                                  {m->steps, (size_t)p->tree->n_nodes},
+                                  {m->rescaled, 2 * (size_t)p->wl->n_ops}},
+                         .reals = {{&m->flows->fill, 4 * (size_t)p->n_slices},
+                                   {&e->entered->fill, 4 * (size_t)m->views->n_entered},
+                                   {m->class_steps, (size_t)m->views->n_rows},
+                                   {m->rescaled_flow, 2 * (size_t)p->wl->n_ops}},
+                         .loops = TF_ARRAY(a, loop, (size_t)p->n_loops + 1)};
   s->reals[4] = s->reals[5] = s->reals[6] = s->reals[7] = (reals){&m->flows->fill, 0};
   if (m->peers) s->reals[7] = (reals){m->peers->came, m->peers->n * TF_N_SOURCES};
   if (m->each) {
@@ -235,7 +235,7 @@ static void slice_shifts(shift_query *q, loop *f, int n) {
     memset(of, 0, TF_MAX_RANK * sizeof *of);
     if (!touched(q, &p->slices[i], n)) continue;
     slice_shift(q, i, of);
-    for (int j = 0; j < i && q->agree && !q->e->leaps->n_pairs; j++)
+    for (int j = 0; j < i && q->agree && !q->e->fast_forward->n_pairs; j++)
       if (bank[j] == bank[i] && touched(q, &p->slices[j], n))
         q->agree = !memcmp(of, f->slice + (size_t)j * TF_MAX_RANK, TF_MAX_RANK * sizeof *of);
   }
@@ -351,14 +351,14 @@ static size_t most_borders(const tf_workload *wl) {
 /* Allocates the state of a loop. */
 static bool alloc_loop(const tf_walker *e, loop *f) {
   const tf_plan *p = e->p;
-  tf_arena *a = e->leaps->arena;
+  tf_arena *a = e->fast_forward->arena;
   f->idle = TF_ARRAY(a, bool, (size_t)p->wl->n_ops);
   f->slice = TF_ARRAY(a, int64_t, (size_t)(p->n_slices + 1) * TF_MAX_RANK);
   f->home = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors * TF_MAX_RANK);
-  f->held = TF_ARRAY(a, int64_t, e->leaps->words);
-  f->ints = TF_ARRAY(a, int64_t, e->leaps->n_ints);
-  f->reals = TF_ARRAY(a, double, e->leaps->n_reals);
-  f->met = TF_ARRAY(a, uint32_t, (size_t)e->leaps->n_pairs + 1);
+  f->held = TF_ARRAY(a, int64_t, e->fast_forward->words);
+  f->ints = TF_ARRAY(a, int64_t, e->fast_forward->n_ints);
+  f->reals = TF_ARRAY(a, double, e->fast_forward->n_reals);
+  f->met = TF_ARRAY(a, uint32_t, (size_t)e->fast_forward->n_pairs + 1);
   f->borders = TF_ARRAY(a, border, most_borders(p->wl) + 1);
   f->masked = TF_ARRAY(a, masked, (size_t)p->tree->n_nodes);
   return f->idle && f->slice && f->home && f->held && f->ints && f->reals && f->met && f->borders &&
@@ -391,15 +391,15 @@ static bool unread(const tf_walker *e, int o, int n, const bool *idle) {
   return any;
 }
 
-/* Fills e->leaps->idle: ops that loop l splits of which all instances are past their end, and ops
- * that only these need.  With masks or retention, which also leave out points, no op is taken to be
- * idle. */
+/* Fills e->fast_forward->idle: ops that loop l splits of which all instances are past their end,
+ * and ops that only these need.  With masks or retention, which also leave out points, no op is
+ * taken to be idle. */
 static void find_idle(const tf_walker *e, int l, const loop *f) {
   const tf_plan *p = e->p;
   const tf_ploop *pl = &p->loops[l];
   const int child = p->tree->nodes[pl->node].children[0], n_ops = p->wl->n_ops;
-  const int64_t *before = f->ints + e->leaps->n_ints - 2 * (size_t)n_ops;
-  bool *idle = e->leaps->idle;
+  const int64_t *before = f->ints + e->fast_forward->n_ints - 2 * (size_t)n_ops;
+  bool *idle = e->fast_forward->idle;
   memset(idle, 0, (size_t)n_ops * sizeof *idle);
   if (p->skips || p->n_retains) return;
   for (int k = 0; k < pl->n_leader; k++)
@@ -409,11 +409,11 @@ static void find_idle(const tf_walker *e, int l, const loop *f) {
 }
 
 /* Whether iterations of loop l may be skipped after the one walked since counters were kept. */
-static bool may_leap(const tf_walker *e, int l, loop *f) {
+static bool may_repeat(const tf_walker *e, int l, loop *f) {
   const size_t bytes = (size_t)e->p->wl->n_ops * sizeof *f->idle;
   find_idle(e, l, f);
-  if (f->asked && !memcmp(f->idle, e->leaps->idle, bytes)) return f->may;
-  memcpy(f->idle, e->leaps->idle, bytes);
+  if (f->asked && !memcmp(f->idle, e->fast_forward->idle, bytes)) return f->may;
+  memcpy(f->idle, e->fast_forward->idle, bytes);
   f->asked = true;
   find_shifts(e, l, f);
   return f->may;
@@ -436,7 +436,7 @@ static int64_t same_range(const tf_walker *e, int l, int o, int64_t i) {
 static void free_inner(const tf_walker *e, int l, bool free) {
   const tf_plan *p = e->p;
   const int n = p->loops[l].node;
-  int64_t *saved = e->leaps->saved;
+  int64_t *saved = e->fast_forward->saved;
   for (int x = 0; x < p->n_loops; x++) {
     const tf_ploop *in = &p->loops[x];
     const bool inner = in->node == n ? in->slot > p->loops[l].slot : tf_plan_above(p, n, in->node);
@@ -541,7 +541,7 @@ static void keep_noted(tf_walker *e, loop *f) {
     n++;
   if (n > f->room) {
     f->room = 2 * n;
-    f->noted = TF_ARRAY(e->leaps->arena, tf_counts, (size_t)f->room);
+    f->noted = TF_ARRAY(e->fast_forward->arena, tf_counts, (size_t)f->room);
   }
   f->n_noted = f->noted || !n ? n : -1;
   for (int k = 0; k < f->n_noted; k++)
@@ -550,7 +550,7 @@ static void keep_noted(tf_walker *e, loop *f) {
 
 /* Adds the meetings since the last call to those of all loops. */
 static void add_met(const tf_walker *e) {
-  tf_leaps *s = e->leaps;
+  tf_fast_forward *s = e->fast_forward;
   if (!s->n_pairs) return;
   for (int l = 0; l < e->p->n_loops; l++)
     for (int k = 0; k < s->n_pairs && s->loops[l].met; k++)
@@ -569,7 +569,7 @@ static uint32_t stays_apart(uint32_t met, const int64_t *a, const int64_t *b) {
 
 /* Whether all pairs that have met since counters were kept move equally, or stay apart. */
 static bool none_meet(const tf_walker *e, const loop *f) {
-  const tf_leaps *s = e->leaps;
+  const tf_fast_forward *s = e->fast_forward;
   const int n = e->p->n_tile_slices;
   bool ok = true;
   for (int i = 0; i < n && s->n_pairs; i++)
@@ -585,7 +585,7 @@ static bool none_meet(const tf_walker *e, const loop *f) {
 
 /* After loop f was advanced: pairs that have met in it have met in the skipped iterations, too. */
 static void repeat_meetings(const tf_walker *e, const loop *f) {
-  const tf_leaps *s = e->leaps;
+  const tf_fast_forward *s = e->fast_forward;
   const int n = e->p->n_tile_slices;
   for (int i = 0; i < n && s->n_pairs; i++)
     for (int j = 0; j < n; j++) {
@@ -596,8 +596,8 @@ static void repeat_meetings(const tf_walker *e, const loop *f) {
     }
 }
 
-void tf_leap_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box) {
-  tf_leaps *s = e->leaps;
+void tf_fast_forward_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box) {
+  tf_fast_forward *s = e->fast_forward;
   uint32_t apart = 0;
   if (!s || !s->n_pairs || found->owner < 0 || found->owner == i) return;
   for (int r = 0; r < e->p->wl->tensors[e->p->slices[i].tensor].rank; r++) {
@@ -609,7 +609,7 @@ void tf_leap_met(tf_walker *e, int i, const tf_held *found, const tf_ival *box) 
 }
 
 static void keep_state(tf_walker *e, loop *f, int64_t i) {
-  const tf_leaps *s = e->leaps;
+  const tf_fast_forward *s = e->fast_forward;
   int64_t *to = f->ints;
   double *real = f->reals;
   tf_store_keep(e->st, f->held);
@@ -631,7 +631,7 @@ static void keep_state(tf_walker *e, loop *f, int64_t i) {
 /* Whether the nodes entered by the last iteration had been entered before, as a first step counts
  * separately; and all that it reported is in existing rows. */
 static bool all_begun(const tf_walker *e, const loop *f) {
-  const int64_t *before = f->ints + e->leaps->ints[0].n;
+  const int64_t *before = f->ints + e->fast_forward->ints[0].n;
   if (f->n_noted < 0 || noted(e, f->n_noted)) return false;
   for (int n = 0; n < e->p->tree->n_nodes; n++)
     if (before[n] == 0 && e->m->steps[n] > 0) return false;
@@ -662,7 +662,7 @@ static bool note_again(const tf_walker *e, const loop *f, int64_t times) {
 /* False: too large, or beyond what a double holds exactly, so that the increment of one iteration
  * is lost. */
 static bool count_again(tf_walker *e, const loop *f, int64_t times) {
-  const tf_leaps *s = e->leaps;
+  const tf_fast_forward *s = e->fast_forward;
   const int64_t *kept = f->ints;
   const double *real = f->reals;
   bool ok = true;
@@ -690,15 +690,15 @@ static void set_previous(const tf_walker *e, int l, int64_t i, int64_t last) {
   }
 }
 
-int64_t tf_leap_after(tf_walker *e, int l, int64_t i) {
-  if (!e->leaps || !e->ok || e->ev->trip[l] < MIN_TRIP) return i;
-  loop *f = &e->leaps->loops[l];
+int64_t tf_fast_forward_after(tf_walker *e, int l, int64_t i) {
+  if (!e->fast_forward || !e->ok || e->ev->trip[l] < MIN_TRIP) return i;
+  loop *f = &e->fast_forward->loops[l];
   if (!f->masked && !alloc_loop(e, f)) return i;
   if (i == 0) f->fails = 0, f->kept_at = -1;
-  if (i + 1 == e->ev->trip[l] || (f->asked && !f->may && !e->leaps->unlike)) return i;
+  if (i + 1 == e->ev->trip[l] || (f->asked && !f->may && !e->fast_forward->unlike)) return i;
   if (f->kept_at == i - 1 && i > 0) {
     const tf_store_shift by = {f->slice, f->home};
-    const int64_t last = may_leap(e, l, f) ? alike_until(e, l, f, i) : i;
+    const int64_t last = may_repeat(e, l, f) ? alike_until(e, l, f, i) : i;
     add_met(e);
     if (last > i && (!noting(e) || tf_line_log_holds(e->m, f->mark)) && none_meet(e, f) &&
         all_begun(e, f) && tf_store_moved(e->st, f->held, f->since, by)) {
