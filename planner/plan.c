@@ -75,6 +75,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
   tf_emit_options e = o->kernel;
   if (!e.isa) e.isa = tf_emit_isa(e.dtype);
   e.result = NULL;
+  e.memo = NULL;
   e.settled = NULL;
   e.measured = NULL;
   e.n_measured = 0;
@@ -84,6 +85,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
 static tf_planned *run(planner p) {
   const tf_planner_opts *o = p.o;
   p.kernel = kernel_of(o);
+  p.kernel.memo = tf_emit_memo_new(); /* without it predictions are made again */
   p.until = o->budget.time_limit > 0 ? tf_now() + o->budget.time_limit : INFINITY;
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);
@@ -91,6 +93,7 @@ static tf_planned *run(planner p) {
   for (int i = 0; i < p.n; i++)
     plan_candidate_clear(&p.candidate[i]);
   free(p.candidate);
+  tf_emit_memo_free(p.kernel.memo);
   if (ok) return p.plan;
   tf_planned_free(p.plan);
   return NULL;

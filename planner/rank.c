@@ -109,7 +109,8 @@ static int best_expected(planner *p, bool sure) {
  * not fit. */
 static bool settle(planner *p, const plan_candidate *c, bool *ok) {
   tf_diags *d = p->given || p->single_op || plan_over(p) ? NULL : tf_diags_new();
-  tf_tree *t = d ? tf_emit_settled(c->tree, p->o->target, &p->plan->settled, d) : NULL;
+  tf_tree *t =
+      d ? tf_emit_settled(c->tree, p->o->target, p->kernel.memo, &p->plan->settled, d) : NULL;
   char *text = t ? tf_tree_text(t) : NULL;
   const bool other = text && strcmp(text, c->text) != 0,
              fit = other || p->single_op || plan_over(p) || fits(p, c);

@@ -207,11 +207,19 @@ bool tf_emit_fits(const tf_tree *tree, const char *target, tf_diags *d) {
   return t && (!t->fits || t->fits(tree, d));
 }
 
-tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled, tf_diags *d) {
+tf_emit_memo *tf_emit_memo_new(void) { return calloc(1, sizeof(tf_emit_memo)); }
+
+void tf_emit_memo_free(tf_emit_memo *m) {
+  if (m && m->made) m->drop(m->made);
+  free(m);
+}
+
+tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, tf_emit_memo *memo,
+                         char **settled, tf_diags *d) {
   TF_IN_C_LOCALE;
   const tf_target *t = find_target(target, d);
   *settled = NULL;
-  return t && t->settle ? t->settle(tree, settled, d) : NULL;
+  return t && t->settle ? t->settle(tree, memo, settled, d) : NULL;
 }
 
 tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {

@@ -2,6 +2,7 @@
  */
 #ifndef CODEGEN_BACKEND_TARGET_H
 #define CODEGEN_BACKEND_TARGET_H
+#include "codegen/ir/memo.h"
 #include "codegen/lower/target.h"
 #include "tileflow/emit.h"
 
@@ -31,7 +32,7 @@ struct tf_target {
    */
   bool (*fits)(const tf_tree *tree, tf_diags *d);
   /* As tf_emit_settled; NULL: a mapping found stays as it is. */
-  tf_tree *(*settle)(const tf_tree *tree, char **settled, tf_diags *d);
+  tf_tree *(*settle)(const tf_tree *tree, tf_emit_memo *memo, char **settled, tf_diags *d);
   /* Whether a kernel finds inputs, and leaves outputs, in memory `level`; NULL: it may be any, as
    * all are one address space to it. */
   bool (*reaches)(const tf_arch *arch, int level);

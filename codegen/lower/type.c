@@ -9,8 +9,9 @@ bool lower_is_of_inputs(const tf_workload *wl, const tf_op *op) {
   return inputs;
 }
 
-/* Of int8 kernels whose workload has tensors of 8 bits and wider ones, or is a part of a network:
- * the former alone are bytes.  Where all are of one width the type is that of all inputs. */
+/* Of kernels of bytes whose workload has tensors of 8 bits and wider ones, or is a part of a
+ * network of integers: the former alone are bytes.  Where all are of one width the type is that of
+ * all inputs. */
 static bool is_mixed(const tf_workload *wl) {
   bool bytes = false, wider = false, said = false;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -36,6 +37,13 @@ bool lower_is_whole(const lowering *w, int o) {
                        type_of_input(w, op->reads[1].tensor));
 }
 
+/* An output of float8 kernels: as narrow as its words where these differ. */
+static ir_type type_beside_float8(const tf_workload *wl, int z) {
+  const tf_tensor *t = &wl->tensors[z];
+  if (t->n_consumers > 0 || t->word_bits > 16 || !is_mixed(wl)) return IR_F32;
+  return t->word_bits > 8 ? IR_BF16 : IR_F8;
+}
+
 ir_type lower_type(const lowering *w, int z, bool argument) {
   const tf_workload *wl = w->plan->wl;
   int maker = wl->tensors[z].producer;
@@ -46,6 +54,7 @@ ir_type lower_type(const lowering *w, int z, bool argument) {
                        ir_is_byte(ir_type_held(wl, z));
     return bytes ? ir_type_held(wl, z) : IR_F32;
   }
+  if (argument && w->p->machine.data == IR_F8) return type_beside_float8(wl, z);
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 

@@ -85,6 +85,12 @@ typedef struct tf_emit_instrs tf_emit_instrs;
 TF_API tf_emit_instrs *tf_emit_instrs_new(const tf_spec *s, tf_diags *d);
 TF_API void tf_emit_instrs_free(tf_emit_instrs *e);
 
+/* Predictions of cycles that are kept, and not made again: of mappings of one architecture and
+ * workload, for one target.  What failed before fails again without a reason. */
+typedef struct tf_emit_memo tf_emit_memo;
+TF_API tf_emit_memo *tf_emit_memo_new(void); /* NULL: out of memory */
+TF_API void tf_emit_memo_free(tf_emit_memo *m);
+
 typedef struct {
   const char *dtype;   /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;     /* a key of TF_ISAS; "multi": several of x86-64, selected at run time; NULL:
@@ -105,8 +111,10 @@ typedef struct {
               */
   double
       most_cycles; /* of tf_emit_cycles: more need not be told from each other; 0: all are told */
-  int64_t *work;   /* of tf_emit_cycles: the instructions of a program that it looks at are added;
-                      NULL: not asked */
+  tf_emit_memo *memo; /* of tf_emit_cycles, of one architecture and workload: what it keeps; NULL:
+                         nothing */
+  int64_t *work; /* of tf_emit_cycles: the instructions of a program that it looks at are added;
+                    NULL: not asked */
   const char *settled;     /* of tf_emit_settled, where the mapping is from it; NULL: the mapping is
                               kept as it is */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not stated */
@@ -203,10 +211,10 @@ TF_API bool tf_emit_suits(const char *target, const tf_arch *arch, tf_diags *d);
 
 /* The mapping, or one with other trip counts, found from it on, whose kernel ends sooner, and fits;
  * in *settled how, a line for each round (npu: docs/NPU.md, tiles and slots in turn).  The caller
- * frees both.  NULL, and *settled NULL: the target has nothing of the kind; or makes no kernel of
- * the mapping, the reason in d. */
-TF_API tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, char **settled,
-                                tf_diags *d);
+ * frees both.  memo: as in the options, or NULL.  NULL, and *settled NULL: the target has nothing
+ * of the kind; or makes no kernel of the mapping, the reason in d. */
+TF_API tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, tf_emit_memo *memo,
+                                char **settled, tf_diags *d);
 
 /* Where a target (cuda) says how long each of its units is busy: id, key, meaning. */
 /* clang-format off */

@@ -193,14 +193,29 @@ static bool terms_agree(const npu_terms *t, const tf_npu *p, const tf_npu_result
   return ok;
 }
 
+/* What is kept of predictions is what would be predicted, as far as the limit of cycles. */
+static void check_kept(test_case *e, const npu_terms *terms) {
+  const double share[] = {0.5, 1, INFINITY, 2, 0.25};
+  tf_emit_memo *memo = tf_emit_memo_new();
+  for (size_t i = 0; memo && i < sizeof share / sizeof *share; i++) {
+    npu_terms kept, made;
+    const npu_limits most = {share[i] * terms->cycles, i % 2 ? NPU_LONGEST : INFINITY};
+    const bool ok = npu_predict_once(memo, e->tree, most, &kept, e->d);
+    CHECK(npu_predict(e->tree, most, &made, e->d) == ok);
+    CHECK(made.cycles <= most.cycles ? kept.cycles == made.cycles && kept.work == made.work
+                                     : kept.cycles > most.cycles);
+  }
+  tf_emit_memo_free(memo);
+}
+
 /* Tiles that slots speak for: the program is right and ends sooner than that of the mapping, after
  * so many cycles, or is that one; and once they stand they stay. */
 static void check_settled(test_case *e, double cycles, tally *t) {
   char *said = NULL, *again = NULL;
   npu_terms before, after;
   tf_npu_result r = {0};
-  tf_tree *tree = npu_settle(e->tree, &said, e->d),
-          *twice = tree ? npu_settle(tree, &again, e->d) : NULL;
+  tf_tree *tree = npu_settle(e->tree, NULL, &said, e->d),
+          *twice = tree ? npu_settle(tree, NULL, &again, e->d) : NULL;
   tf_npu *p = tree ? npu_compile(tree, e->d) : NULL;
   CHECK(p && twice && run_values(e, p, &r, 1e-4));
   CHECK(tree && npu_predict(e->tree, NPU_UNLIMITED, &before, e->d) &&
@@ -247,6 +262,8 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
   const double late = r.cycles / e->r.cycles - 1, off = r.cycles / terms.cycles - 1;
   /* no flag makes anybody wait for longer than what it is for */
   CHECK(fabs(r.cycles / npu_clock_program(p, e->d) - 1) < 1e-9);
+  CHECK(fabs(npu_whole_cycles(e->tree, e->d) / npu_clock_program(p, e->d) - 1) < 1e-9);
+  check_kept(e, &terms);
   if (loud)
     printf("beside the model's %+.1f %%, beside those expected %+.2f %%\n", 100 * late, 100 * off);
   const bool flows = !stalls(&r);

@@ -238,6 +238,26 @@ static int count_boxed(const ir_body *b) {
   return n;
 }
 
+/* How many results leave by boxes, and the type of the last output. */
+static void check_boxed(const char *text, const char *dtype, int want, ir_type type) {
+  test_case e = case_of(arch, text);
+  ir_machine machine;
+  case_prepare(&e);
+  ir_program *p = e.tree && tf_target_cuda.machine(
+                                &(tf_emit_options){.dtype = dtype, .isa = "sm_90a"}, &machine, e.d)
+                      ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
+                      : NULL;
+  CHECK(p != NULL);
+  if (!p) case_complain(e.d);
+  if (p) CHECK_I64(count_boxed(&p->body), want);
+  for (int i = 0; p && i < p->n_buffers; i++)
+    if (p->buffers[i].role == IR_ARGUMENT &&
+        e.spec->workload->tensors[p->buffers[i].tensor].n_consumers == 0)
+      CHECK_I64(p->buffers[i].type, type);
+  ir_free(p);
+  case_drop(&e);
+}
+
 /* What two products are put together to leaves by boxes where it lies between two kernels, of which
  * the second reads it by boxes; not where its rows are no multiples of 16 bytes. */
 static void check_leaves(int inner, int want) {
@@ -253,23 +273,30 @@ static void check_leaves(int inner, int want) {
       "          SMEM for m=128 l=%d\n            op G\n"
       "      HBM for m=2\n        SMEM for m=128 n=128 l=%d\n          op Y\n",
       inner, inner, inner, inner, inner);
-  test_case e = case_of(arch, text);
-  ir_machine machine;
-  case_prepare(&e);
-  ir_program *p = e.tree && tf_target_cuda.machine(
-                                &(tf_emit_options){.dtype = "bf16", .isa = "sm_90a"}, &machine, e.d)
-                      ? lower_kernel(e.tree, &tf_target_cuda.lower, &machine, e.d)
-                      : NULL;
-  CHECK(p != NULL);
-  if (!p) case_complain(e.d);
-  if (p) CHECK_I64(count_boxed(&p->body), want);
-  ir_free(p);
-  case_drop(&e);
+  check_boxed(text, "bf16", want, IR_BF16);
+}
+
+/* Results of float8 are as narrow as their words, where these differ; parts of a sum, of which a
+ * block has one, do not leave by boxes, whose place is the same for all blocks. */
+static void check_float8(const char *tensors, int parts, int want, ir_type type) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "workload:\n  name: product\n  dims: {m: 128, n: 128, k: 256}\n  tensors: {%s}\n"
+           "  ops:\n  - C[m,n] += A[m,k] * B[n,k]\nmapping: |\n  HBM for m=1 spatial k=%d@x\n"
+           "    SMEM for m=128 n=128 k=%d\n      op C\n",
+           tensors, parts, 256 / parts);
+  check_boxed(text, "f8", want, type);
 }
 
 int main(void) {
   check_leaves(128, 2);
   check_leaves(124, 0);
+  check_float8("", 1, 1, IR_F32);
+  check_float8("", 2, 0, IR_F32);
+  check_float8("A: {word-bits: 8}", 1, 1, IR_BF16);
+  check_float8("A: {word-bits: 8}", 2, 0, IR_BF16);
+  check_float8("A: {word-bits: 8}, C: {word-bits: 8}", 1, 1, IR_F8);
+  check_float8("A: {word-bits: 8}, C: {word-bits: 32}", 1, 1, IR_F32);
   check_digits();
   check_fewest();
   check_known();

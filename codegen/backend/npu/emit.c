@@ -109,7 +109,7 @@ tf_emitted *tf_npu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
       .tree = tree};
   tf_tree *other = NULL;
   bool ok = p && npu_expect(tree, &k.terms, d);
-  if (ok && !o->settled) other = npu_settle(tree, &k.rounds, d), ok = other != NULL;
+  if (ok && !o->settled) other = npu_settle(tree, NULL, &k.rounds, d), ok = other != NULL;
   k.settled = other ? other : tree;
   tf_emitted *e = ok ? print_all(&k) : NULL;
   if (flat && !e) tf_out_of_memory(d);

@@ -25,7 +25,7 @@ static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags
   npu_terms terms;
   const npu_limits most = {o->most_cycles > 0 ? o->most_cycles : INFINITY, NPU_LONGEST};
   if (o->most_cycles > 0)
-    npu_predict(tree, most, &terms, d);
+    npu_predict_once(o->memo, tree, most, &terms, d);
   else
     npu_expect(tree, &terms, d);
   if (o->work) *o->work += terms.work;

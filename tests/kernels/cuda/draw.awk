@@ -15,6 +15,10 @@ function rows(blocks, may) {
   if (may && !draw(3)) return blocks * (40 + 8 * draw(4)) - blocks * draw(7)
   return blocks * eights(7) + blocks * 64 - 8 * draw(2) }
 function out(text) { print text }
+# Of bytes: half of the time the result is float8 (narrow: it may be), bfloat16 or float32 as its words say.
+function words(result, narrow) {
+  if (!bytes || draw(2)) return ""
+  return "\n  tensors: {A: {word-bits: 8}, " result ": {word-bits: " (narrow && draw(2) ? 8 : draw(3) ? 16 : 32) "}}" }
 
 function product() {
   m = few(size(2, 90)); n = size(2, 90); k = size(2, 140); b = 1 + draw(2)
@@ -25,7 +29,7 @@ function product() {
   if (bytes) { n = tn * eights(8) * 2; k = tk > 1 ? 256 * (1 + draw(2)) : 16 * (1 + draw(24)) }
   if (groups && tp > 1) { tk = 1; k = 128 * (1 + draw(4)) }
   if (tp > 1) { tk *= tp; if (draw(3)) k = up(k, tk) * tk }
-  out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
+  out("  dims: {b: " b ", m: " m ", n: " n ", k: " k "}" words("C", 0) "\n  ops:\n  - \"" c1 " += " a1 " * " b1 "\"\nmapping: |")
   out("  HBM for b=" b " m=" tm " n=" tn (tp > 1 ? " spatial" : "") " k=" tk (tp > 1 ? "@x" : ""))
   out("    SMEM for m=" up(m, tm) " n=" up(n, tn) " k=" up(k, tk) "\n      op C")
 }
@@ -53,9 +57,10 @@ function beside() {
   if (groups) { m = rows(tm, 1); l = tl * 16 * (1 + draw(n > 2 ? 4 : 8)); k = eights(40) }
   if (bytes) { k = 16 * (1 + draw(40)); if (l > 128 * tl) l = 128 * tl }
   a1 = turned("A", "m", "k", ""); if (bytes) a1 = "A[m,k]"
-  out("  dims: {m: " m ", l: " l ", k: " k "}\n  ops:")
+  added[1] = ""; added[2] = " + V[l]"; added[3] = " + R[m,l]"
+  out("  dims: {m: " m ", l: " l ", k: " k "}" words("G", 1) "\n  ops:")
   for (i = 1; i <= n; i++) out("  - \"C" i "[m,l] += " a1 " * " (bytes ? "B" i "[l,k]" : turned("B" i, "k", "l", "")) "\"")
-  out("  - \"G[m,l] = C1[m,l] * sigmoid(C1[m,l]) * C2[m,l]" (n > 2 ? " + C3[m,l]" : "") "\"\nmapping: |")
+  out("  - \"G[m,l] = C1[m,l] * sigmoid(C1[m,l]) * C2[m,l]" (n > 2 ? " + C3[m,l]" : "") added[1 + draw(3)] "\"\nmapping: |")
   r = up(m, tm); w = up(l, tl)
   out("  HBM for m=" tm " l=" tl "\n    Seq keep C1@SMEM C2@SMEM" (n > 2 ? " C3@SMEM" : ""))
   for (i = 1; i <= n; i++) out("      SMEM for m=" r " l=" w " k=" k "\n        op C" i)

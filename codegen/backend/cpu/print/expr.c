@@ -162,6 +162,7 @@ static void read_place(c_printer *c, const tf_ref *ref) {
 static const char *opened(ir_type from, ir_type to) {
   if (from == to || to == IR_I16) return "";
   if (to == IR_F32) return ir_is_coded(from) ? "wide(" : "(float)(";
+  if (to == IR_F8) return from == IR_F32 ? "narrow_e4m3(" : "narrow_e4m3((float)";
   return ir_is_half(to) ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
 }
 
@@ -256,13 +257,14 @@ const char *c_type(ir_type t) { return tf_micro_type(t); }
 
 void c_round(c_printer *c, ir_type t) {
   fputs(ir_is_half(t) ? "narrow("
+        : t == IR_F8  ? "narrow_e4m3("
         : t == IR_I8  ? "(int8_t)("
         : t == IR_U8  ? "(uint8_t)("
                       : "",
         c->out);
 }
 void c_rounded(c_printer *c, ir_type t) {
-  fputs(ir_is_half(t) || ir_is_byte(t) ? ")" : "", c->out);
+  fputs(ir_is_coded(t) || ir_is_byte(t) ? ")" : "", c->out);
 }
 
 void c_element_of(c_printer *c, int buffer) {

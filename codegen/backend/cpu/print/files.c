@@ -50,8 +50,10 @@ static const struct {
                 "they are stored as outputs\n"
                 " * and where they are multiplied; to nearest even.  Within 2e-3 of the norm of "
                 "the outputs (test.c holds it)."},
-    [IR_F8] = {"float8 (e4m3, as uint8_t) or float32, as said below",
-               "inputs as they are, intermediates and outputs in float32; products of two inputs "
+    [IR_F8] = {"float8 (e4m3, as uint8_t), bfloat16 (as uint16_t) or float32, as said below",
+               "inputs as they are, intermediates and sums in float32, rounded where they are "
+               "stored as narrower outputs\n"
+               " * (float8: at most 448); products of two inputs "
                "are summed by tensor cores,\n"
                " * with fewer bits than float32 has, and on Hopper in parts of 128, which are "
                "added up in float32.  Within 1e-2 of the norm of the outputs (test.c holds it)."},

@@ -104,6 +104,13 @@ static inline ir_type c_argument_type(const ir_program *p, int tensor) {
          : p->machine.data == IR_I8 ? ir_type_held(p->tree->workload, tensor)
                                     : p->machine.data;
 }
+/* Whether some argument has the type. */
+static inline bool c_has_arrays_of(const ir_program *p, ir_type t) {
+  bool any = false;
+  for (int i = 0; i < p->n_buffers; i++)
+    any |= p->buffers[i].role == IR_ARGUMENT && p->buffers[i].type == t;
+  return any;
+}
 /* The type's name in documentation. */
 const char *c_type_name(ir_type t);
 

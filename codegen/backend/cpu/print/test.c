@@ -267,8 +267,9 @@ bool c_numbers_grow(const tf_workload *wl) {
   return positive(kinds);
 }
 
-static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header, bool half,
-                 bool exact) {
+/* halves: some arrays are bfloat16 beside those of another type. */
+static void head(FILE *out, const tf_workload *wl, ir_type data, bool halves, const char *header,
+                 bool half, bool exact) {
   uint32_t kinds = 0;
   bool borders = false;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -283,17 +284,21 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
   number_text(out, wl, data, exact);
   if (data == IR_BF16) fputs(bf16_text, out);
   if (data == IR_F16) fputs(f16_text, out);
-  if (data == IR_F8) fputs(f8_text, out);
+  if (data == IR_F8) fputs(f8_text, out), fputs(halves ? bf16_text : "", out);
   if (half) fputs(half_text, out);
   fputs(common, out);
 }
 
-/* The last rank of each array has a gap after it, so that strides are tested; a multiple of eight
- * elements (sixteen bytes) where the target has a path for these; none in half of the arrays, where
- * it has a path for dense ones. */
+/* The last rank of each array has a gap after it, to test strides; a multiple of eight elements
+ * (of float8 kernels 16 bytes) where the target has a path for these; none in half of the arrays,
+ * where it has one for dense ones. */
 static int64_t gap_of(const c_package *k, const tf_tensor *z) {
   if (k->dense && (z->extent[0] + z->extent[z->rank - 1]) % 2 == 0) return 0;
-  const int64_t whole = ir_bytes(k->p->machine.data) == 1 ? 16 : 8;
+  const ir_type data = k->p->machine.data;
+  const int64_t whole = data == IR_F8
+                            ? 16 / ir_bytes(c_argument_type(k->p, (int)(z - workload(k)->tensors)))
+                        : ir_bytes(data) == 1 ? 16
+                                              : 8;
   return k->eights && z->extent[z->rank - 1] % whole == 0 ? whole : 3;
 }
 
@@ -396,7 +401,7 @@ static bool is_output(const tf_tensor *z) { return c_is_argument(z) && !c_is_inp
 /* The absolute tolerance of an element: of float16 its loss below the normal range, and half a unit
  * in the last place of the result; below the normal range of other types an element may be 0. */
 static const char *absolute_tolerance(ir_type type) {
-  return type == IR_I32 ? "0" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
+  return type == IR_I32 ? "0" : type == IR_F8 ? "0x1p-10" : type == IR_F16 ? "0x1p-25" : "0x1p-126";
 }
 
 /* The largest number of the type; greater ones become infinite. */
@@ -405,7 +410,7 @@ static const char *type_maximum(ir_type type) {
 }
 
 static const char *share_of(const c_package *k, ir_type type) {
-  if (type == IR_I32) return "0";
+  if (type == IR_I32 || type == IR_F8) return type == IR_F8 ? "5e-2" : "0";
   return k->within ? k->within : type == IR_BF16 ? "1e-2" : type == IR_F16 ? "2e-3" : "1e-5";
 }
 
@@ -419,8 +424,8 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
   fprintf(out,
           "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64
           "; i++) {\n"
-          "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
-          "]%s;\n"
+          "      double want = %sr_%s[i]%s, got = %sk_%s[i / %" PRId64 " * %" PRId64
+          " + i %% %" PRId64 "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
           "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for "
           "the type */\n"
@@ -433,7 +438,8 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its "
           "type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
-          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t), t->name,
+          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t),
+          type == IR_F8 ? "fmax(-448, fmin(448, " : "", t->name, type == IR_F8 ? "))" : "",
           widening(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
           conversion_end(type), type_maximum(type),
           ir_is_byte(type)
@@ -556,7 +562,7 @@ static void compare_threads(FILE *out, const c_package *k) {
 }
 
 void c_reference_head(FILE *out, const tf_workload *wl, c_halves halves) {
-  head(out, wl, IR_F32, "", halves != C_NONE_IN_HALF, true);
+  head(out, wl, IR_F32, false, "", halves != C_NONE_IN_HALF, true);
 }
 
 static bool is_half(c_halves h, const tf_tensor *z) {
@@ -642,7 +648,7 @@ void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->machine.data,
+  head(out, wl, k->p->machine.data, c_has_arrays_of(k->p, IR_BF16),
        k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
   c_kept_text(out, k);

@@ -519,6 +519,7 @@ static inline uint8_t narrow_e4m3(float x) {
   if (size == 0 || exponent < -5) exponent = -5;
   return (uint8_t)(sign | (((exponent + 6) << 3) + (int)rintf(ldexpf(size, 4 - exponent)) - 8));
 }
+static inline uint16_t pack_two_e4m3(float a, float b) { return (uint16_t)(narrow_e4m3(a) | narrow_e4m3(b) << 8); }
 static inline uint32_t pack_e4m3(float a, float b, float c, float d) {
   return (uint32_t)narrow_e4m3(a) | (uint32_t)narrow_e4m3(b) << 8 | (uint32_t)narrow_e4m3(c) << 16 | (uint32_t)narrow_e4m3(d) << 24;
 }

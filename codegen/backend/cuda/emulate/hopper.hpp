@@ -15,11 +15,12 @@ enum { cudaDevAttrMultiProcessorCount = 16 };
 /* Few, so that each block of a persistent grid has several tiles. */
 static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
 
-enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
+enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32 };
 /* A tensor as boxes are taken from it: innermost rank first; bytes of an element; steps in bytes, of all ranks but the
  * innermost. */
 struct tensor_map {
   unsigned char *base;
+  CUtensorMapDataType type;
   int rank, element;
   int64_t extent[5], step[5];
   int box[5], each[5]; /* elements that are taken along each rank, and from one to the next */
@@ -295,9 +296,12 @@ static inline void touch_tensor(const box &b, bool write) {
   });
 }
 
+static CUtensorMapDataType data_type; /* what products multiply, as boxes bring it: halves, or bytes of float8 */
+
 static inline void bring(void *to, const tensor_map *map, uint64_t *at, const int64_t *where, bool reads) {
   barrier &bar = barrier_at(at, false);
   if (!bar.known) fail("a barrier that boxes do not know: its fence is missing");
+  data_type = map->type;
   box b = box_of(map, to, where);
   b.to = (int)(spot_of(at) / 8);
   if (reads) touch_tensor(b, false);
@@ -335,8 +339,8 @@ static inline void forget_gone() {
 /* ---- products of a warpgroup ---- */
 
 static int maps_made; /* in all calls */
-static CUtensorMapDataType data_type; /* what products multiply: halves, or bytes of float8 */
-static inline int element_bytes() { return data_type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2; }
+static inline int bytes_of_type(CUtensorMapDataType t) { return t == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : t == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? 4 : 2; }
+static inline int element_bytes() { return bytes_of_type(data_type); }
 static inline int step_of() { return 32 / element_bytes(); } /* elements of the sum at a time */
 
 /* Byte of an operand's element by its descriptor: x along rows of a or columns of b. */
@@ -900,11 +904,10 @@ template <int n> static inline void registers_more() { emulation::want_registers
  * that is cut short; along the first rank there are no steps. */
 static inline cudaError_t map_make(tensor_map *m, CUtensorMapDataType type, const void *base, int rank, const int64_t *extent,
                                    const int64_t *step, const int *box, const int *each = NULL) {
-  emulation::data_type = type;
-  const int bytes = emulation::element_bytes();
+  const int bytes = emulation::bytes_of_type(type);
   bool ok = (uintptr_t)base % 16 == 0 && rank >= 1 && rank <= 5 && box[0] * bytes <= 128 && box[0] * bytes % 16 == 0;
   *m = tensor_map();
-  m->element = bytes;
+  m->type = type, m->element = bytes;
   m->base = (unsigned char *)(uintptr_t)base, m->rank = rank;
   for (int r = 0; r < rank; r++) {
     m->each[r] = each && r ? each[r] : 1;

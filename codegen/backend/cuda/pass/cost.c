@@ -97,7 +97,7 @@ typedef struct {
   int n_copies;
   double copy_bytes[MOST_COPIES]; /* of each copy, in program order */
   /* of a block, in cycles: */
-  double tensor, plain, special, shared, copied, waits;
+  double tensor, plain, special, shared, copied, waits, scattered;
   double issued;           /* instructions of the warp that issues most */
   double partial_sums;     /* cycles of plain units for partial sums of a ring, beside products */
   double slots, all_slots; /* instructions issued by such a warp; and by all, in whole warps */
@@ -107,8 +107,7 @@ typedef struct {
   double summed;           /* and multiply-adds of depthwise convolutions */
   int loops;               /* loops with products seen so far */
   cu_step step;            /* of the innermost loop with most products */
-  double steps,
-      depth; /* tiles of the longest ring that a block uses; and how many there are at a time */
+  double steps, depth;     /* tiles of the longest ring of a block; how many there are at a time */
 } block;
 
 /* Adds n instructions of each warp. */
@@ -323,6 +322,7 @@ static void cost_of_points(block *b, const ir_stmt *s, bool region) {
   if (region) {
     b->issued += each * plain / CU_LANES;
     add_slots(b, times * fragment_instructions(b, s, plain));
+    if (b->groups) b->scattered += each * cu_store_lines(b->p, s) * b->lanes / CU_LANES;
   }
   if (!region) b->waits += each * b->mp->wait / (b->per_lane ? 1 : CU_LANES);
 }
@@ -595,7 +595,7 @@ static cu_pipe pipe_of(const block *b, const ir_stmt *s, double blocks) {
                    .latency = b->mp->latency,
                    .epilogue =
                        (rows ? 0 : (b->plain + b->special) * (taken_in_turn ? 1 : behind_share)) +
-                       b->mp->barrier,
+                       b->scattered + b->mp->barrier,
                    .blocks = blocks,
                    .in_turns = taken_in_turn};
 }
@@ -609,7 +609,7 @@ static void walk(block *b, const ir_stmt *s, bool longest) {
   b->n_copies = 0;
   memset(b->copy_bytes, 0, sizeof b->copy_bytes);
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = b->partial_sums =
-      b->issued = 0;
+      b->scattered = b->issued = 0;
   b->slots = b->all_slots = b->multiplied = b->summed = 0;
   b->share = 1;
   b->few_warps = false;
@@ -734,7 +734,7 @@ static void part(block *b, const ir_stmt *s, tf_times *t) {
   t->unit[TF_TIME_SPECIAL] += each * b->special;
   t->unit[TF_TIME_ISSUE] +=
       each * fmax(b->plain + b->partial_sums, issue_cycles_of(b, warps_of(b, s)));
-  t->unit[TF_TIME_SHARED] += each * b->shared;
+  t->unit[TF_TIME_SHARED] += each * (b->shared + b->scattered);
   t->unit[TF_TIME_L2] += here > l2 ? here : l2;
   t->unit[TF_TIME_MEMORY] += memory;
   t->unit[TF_TIME_WAITS] += waits * b->waits;

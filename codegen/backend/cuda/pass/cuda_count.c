@@ -535,3 +535,11 @@ double cu_registers(const ir_program *p, const ir_stmt *part) {
   }
   return THREAD + most;
 }
+
+double cu_store_lines(const ir_program *p, const ir_stmt *s) {
+  enum { LINES = 8 }; /* one of each row of a warp's store */
+  if (s->kind != IR_SAVE || cu_of(s)->by_boxes) return 0;
+  const ir_buffer *to = &p->buffers[s->save.to], *from = &p->buffers[s->save.from];
+  const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
+  return to->space == CU_GLOBAL ? (double)LINES / CU_LANES / (pairs ? 2 : 1) : 0;
+}

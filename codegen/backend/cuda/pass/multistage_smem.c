@@ -92,8 +92,8 @@ bool cu_leaves_by_boxes(const cu_region *g, const ir_body *lets, const ir_stmt *
   const tf_op *op = &g->p->tree->workload->ops[s->op];
   const ir_buffer *to = &g->p->buffers[s->save.to], *from = &g->p->buffers[s->save.from];
   const int last = op->n_out_dims - 1;
-  if (!g->is_fragment[s->save.from] || !ir_is_half(to->type) || last < 1 ||
-      !has_steps(g, s->save.to) || !is_aligned_start(g, to, s->range[last].lo))
+  if (!g->is_fragment[s->save.from] || !(ir_is_coded(to->type) || to->type == IR_F32) || last < 1 ||
+      to->slots > 1 || !has_steps(g, s->save.to) || !is_aligned_start(g, to, s->range[last].lo))
     return false;
   bool ok = cu_column_rank(from) == last && cu_is_row(g, op->dims[cu_row_rank(from)]);
   for (int k = 0; k <= last && ok; k++)

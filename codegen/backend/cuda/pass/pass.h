@@ -111,6 +111,9 @@ void cu_find_stepped(const tf_workload *wl, const tf_op *op, bool *stepped);
  * multiples of such chunks. */
 int64_t cu_chunk(const tf_workload *wl, const tf_op *op);
 int64_t cu_chunk_of(const ir_program *p, const ir_stmt *s);
+/* cuda_count.c: for a point that a warp saves from fragments: lines of memory, each a cycle of the
+ * port to it; 0: it leaves by boxes, or is no result. */
+double cu_store_lines(const ir_program *p, const ir_stmt *s);
 /* cuda_count.c: the length of the sum of a product of fragments. */
 int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
 /* The read of a convolution that has the window (output and reduced dims in one index, or steps),

@@ -74,13 +74,14 @@ static bool is_between_kernels(const ir_program *p, int buffer) {
   return parts > 1 && p->buffers[buffer].slots == 1;
 }
 
-/* Whether the nest is an activation or a bias: it computes elements of a 16-bit array from elements
- * at the same points, of arguments or results of other kernels. */
+/* Whether the nest is an activation or a bias: it computes elements of an array of 16 bits, or in a
+ * kernel of float8, from elements at the same points, of arguments or results of other kernels. */
 static bool is_map_of_array(const lowering *w, const ir_stmt *s) {
   if (s->kind != IR_NEST || w->plan->wl->ops[s->op].reduce != TF_ASSIGN) return false;
   const int at = w->p->buffer_of[w->plan->wl->ops[s->op].out];
   const ir_buffer *to = &w->p->buffers[at];
-  return ir_is_half(to->type) && (to->role == IR_ARGUMENT || is_between_kernels(w->p, at)) &&
+  return (ir_is_half(to->type) || w->p->machine.data == IR_F8) &&
+         (to->role == IR_ARGUMENT || is_between_kernels(w->p, at)) &&
          times_made(&w->p->body, s->op) == 1;
 }
 

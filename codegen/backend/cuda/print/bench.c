@@ -64,10 +64,12 @@ void cu_bench(FILE *out, const c_package *k) {
   fputs("/* Times ", out), c_plain_text(out, wl->name),
       fputs(" on the device: the median of the rounds. */\n", out);
   const ir_type data = k->p->machine.data;
-  if (ir_is_half(data)) fprintf(out, "#include <cuda_%s.h>\n", data == IR_F16 ? "fp16" : "bf16");
+  const bool halves = data == IR_F8 && c_has_arrays_of(k->p, IR_BF16);
+  if (ir_is_half(data) || halves)
+    fprintf(out, "#include <cuda_%s.h>\n", data == IR_F16 ? "fp16" : "bf16");
   if (data == IR_F8) fputs("#include <cuda_fp8.h>\n", out);
   fputs(head, out);
-  if (ir_is_half(data)) fputs(data == IR_F16 ? f16 : bf16, out);
+  if (ir_is_half(data) || halves) fputs(data == IR_F16 ? f16 : bf16, out);
   if (data == IR_I8) fputs(int8, out);
   if (data == IR_F8) fputs(f8, out);
   fputs(arrays, out);

@@ -104,7 +104,11 @@ static const char e4m3[] =
     "DEVICE uint32_t pack_e4m3(float a, float b, float c, float d) {\n  uint16_t low, high;\n"
     "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(low) : \"f\"(b), \"f\"(a));\n"
     "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(high) : \"f\"(d), \"f\"(c));\n"
-    "  return (uint32_t)high << 16 | low;\n}\n";
+    "  return (uint32_t)high << 16 | low;\n}\n"
+    "DEVICE uint16_t pack_two_e4m3(float a, float b) {\n  uint16_t two;\n"
+    "  asm(\"cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;\" : \"=h\"(two) : \"f\"(b), \"f\"(a));\n"
+    "  return two;\n}\n"
+    "DEVICE uint8_t narrow_e4m3(float x) { return (uint8_t)pack_two_e4m3(x, 0.0f); }\n";
 
 /* For float8 where bfloat16 is multiplied. */
 static const char pairs[] =
@@ -154,8 +158,9 @@ static const char both[] =
     "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
 
 /* For products of float8 whose operand is an intermediate. */
+static const char both_pack[] =
+    "DEVICE uint32_t pack(float x, float y) { return pack_bf16(x, y); }\n";
 static const char both_wide[] =
-    "DEVICE uint32_t pack(float x, float y) { return pack_bf16(x, y); }\n"
     "struct alignas(8) copy_bytes {\n  uint32_t w[2];\n};\n"
     "DEVICE copy_bytes bytes_apart(const uint8_t *from, int64_t step, int n) {\n"
     "  copy_bytes in = {{0, 0}};\n"
@@ -335,12 +340,18 @@ static const cu_mma *other_of(const ir_program *p) {
   return other;
 }
 
-static void operations(FILE *out, const cu_mma *m, const cu_mma *other) {
+/* Whether bfloat16 leaves beside a type that is multiplied. */
+static bool has_halves_beside(const ir_program *p) {
+  return p->machine.data == IR_F8 && c_has_arrays_of(p, IR_BF16);
+}
+
+static void operations(FILE *out, const ir_program *p, const cu_mma *m, const cu_mma *other) {
   fputs(tensor, out);
   if (m->kernel.a == IR_F32) fputs(tf32, out);
   if (m->kernel.a == IR_F8) fputs(e4m3, out);
   if (ir_is_half(m->kernel.a)) halves_of(out, m);
-  if (other) halves_of(out, other), multiply(out, other), fputs(pairs, out);
+  if (other || has_halves_beside(p)) halves_of(out, other ? other : cu_mma_at(0));
+  if (other) multiply(out, other), fputs(pairs, out);
   if (m->wmma)
     wmma(out, m);
   else
@@ -351,14 +362,17 @@ void cu_device(FILE *out, const ir_program *p) {
   const cu_mma *m = cu_mma_of(p);
   fputs(plain, out);
   const cu_mma *other = m ? other_of(p) : NULL;
-  if (m) operations(out, m, other);
+  if (m) operations(out, p, m, other);
   fputs("#endif\n", out);
   if (!m) return;
   if (ir_is_half(m->kernel.a)) fprintf(out, both_halves, m->type, m->type, m->type);
   if (m->kernel.a == IR_F32) fputs(both_tf32, out);
   if (m->kernel.a == IR_I8) fputs(both_bytes, out);
+  const char *beside = has_halves_beside(p) ? cu_mma_at(0)->type : NULL;
+  if (beside) fprintf(out, both_halves, beside, beside, beside);
   if (m->kernel.a == IR_F8) fputs(both_f8, out);
   fputs(both, out);
+  if (other && !beside) fputs(both_pack, out);
   if (other) fputs(both_wide, out);
   bool apart = false, across = false;
   for (int i = 0; i < p->n_buffers; i++) {

@@ -14,8 +14,8 @@ typedef struct {
   const tf_op *op;
   int m, c;
   bool memory, puts; /* it accesses memory; it writes memory */
-  bool nearest; /* stacked rows beyond the end are computed as copies of the last one, without a
-                   branch */
+  bool nearest; /* points of a panel that leaves, and stacked rows, are computed beyond the end as
+                   copies of the last one, without a branch */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -97,6 +97,13 @@ static int open_single(c_printer *c, const shape *t) {
   return opened;
 }
 
+/* Whether fragments may extend beyond the end of the range. */
+static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
+
+/* Whether points beyond the ends are computed from the nearest ones: of a box that leaves, which
+ * has none of them. Without branches no register is kept for what a branch might have set. */
+static bool is_near(const shape *t) { return t->nearest && !t->s->stack; }
+
 static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
   c_line(c, "#pragma unroll\n");
   c_indent(c);
@@ -150,7 +157,8 @@ static int open_rows(c_printer *c, const shape *t) {
   }
   unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
   unrolled(c, "th", steps(&t->s->range[t->m], 8) > 1 ? 2 : 1, 1);
-  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4", NULL);
+  set_dim(c, t, t->m, " + 16 * tm + 8 * th + lane / 4",
+          t->nearest && is_ragged(&t->s->range[t->m], 16) ? &t->s->range[t->m] : NULL);
   return 2;
 }
 
@@ -158,12 +166,10 @@ static int open_columns(c_printer *c, const shape *t) {
   unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
   if (c->panel) c_indent(c), fprintf(c->out, "if (tn / %d != tp) continue;\n", c->panel);
   unrolled(c, "te", 2, 1);
-  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te", NULL);
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (lane % 4) + te",
+          is_near(t) && is_ragged(&t->s->range[t->c], 8) ? &t->s->range[t->c] : NULL);
   return 2;
 }
-
-/* Whether fragments may extend beyond the end of the range. */
-static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
 
 static void is_beyond_end(c_printer *c, const shape *t, int k) {
   fprintf(c->out, "d_%s >= ", c_dim_name(c, t->op, k));
@@ -171,7 +177,7 @@ static void is_beyond_end(c_printer *c, const shape *t, int k) {
 }
 
 static bool has_ragged_rows(const c_printer *c, const shape *t) {
-  if (!t->s->stack) return is_ragged(&t->s->range[t->m], 16);
+  if (!t->s->stack) return !t->nearest && is_ragged(&t->s->range[t->m], 16);
   return !t->nearest && (has_rows_behind(c, t->s->stack) || has_ragged_dims(t, false));
 }
 
@@ -200,7 +206,12 @@ static void skip_rows(c_printer *c, const shape *t) {
  * them. */
 static void skip_beyond_end(c_printer *c, const shape *t, int k, int64_t by) {
   if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
-  c_line(c, "if ("), is_beyond_end(c, t, k), fputs(") continue;\n", c->out);
+  c_line(c, "if (");
+  if (k == t->c && t->s->range[k].exact) /* machine code then tests the last columns alone */
+    fprintf(c->out, "8 * tn + 2 * (lane %% 4) + te >= %" PRId64, t->s->range[k].most);
+  else
+    is_beyond_end(c, t, k);
+  fputs(") continue;\n", c->out);
 }
 
 /* ---- statements ----------------------------------------------------------------------------- */
@@ -231,12 +242,13 @@ static void element(c_printer *c, const shape *t) {
 }
 
 static void map(c_printer *c, shape *t) {
-  t->nearest = t->s->stack && c->of_groups && !t->puts && !has_ragged_dims(t, true);
+  t->nearest = t->s->stack ? c->of_groups && !t->puts && !has_ragged_dims(t, true)
+                           : c->panel && t->memory && t->m >= 0;
   int opened = open_rows(c, t);
   if (t->memory) skip_rows(c, t);
   if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
   if (t->c >= 0) opened += open_columns(c, t);
-  if (t->memory) skip_beyond_end(c, t, t->c, 8);
+  if (t->memory && !is_near(t)) skip_beyond_end(c, t, t->c, 8);
   element(c, t);
   c_close(c, opened);
 }
@@ -258,8 +270,12 @@ static void save_pairs(c_printer *c, const shape *t) {
   c_line(c, "put_pair(&");
   c_element_of(c, t->s->save.to);
   fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
-  c_atom(c->out, c->p, t->s->range[t->c].hi);
-  fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  if (t->s->range[t->c].exact) {
+    fprintf(c->out, "%" PRId64 " - (8 * tn + 2 * (lane %% 4)));\n", t->s->range[t->c].most);
+  } else {
+    c_atom(c->out, c->p, t->s->range[t->c].hi);
+    fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  }
   c_close(c, opened + 1);
 }
 

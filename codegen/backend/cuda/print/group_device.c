@@ -172,7 +172,8 @@ static const char host_begins[] = "/* cudaErrorInvalidValue where the driver ref
 static const char host_each[] = ", const int *each = NULL";
 static const char host[] =
     ") {\n"
-    "  const int bytes = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : 2;\n"
+    "  const int bytes = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : type == "
+    "CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? 4 : 2;\n"
     "  cuuint64_t extents[5], steps[5];\n  cuuint32_t boxes[5], ones[5] = {1, 1, 1, 1, 1};\n"
     "  map_encode encode = NULL;\n  const cudaError_t bad = map_find_encode(&encode);\n"
     "  if (bad != cudaSuccess) return bad;\n"
@@ -211,15 +212,29 @@ static const char kept[] = "enum { MAPS_KEPT = 32 };\n"
                            "    h = (h ^ word) * UINT64_C(1099511628211), h ^= h >> 32;\n  }\n"
                            "  return (unsigned)(h % MAPS_KEPT);\n}\n";
 
-/* For 16-bit types only: outputs of other types do not leave by boxes. */
-static const char both_halves[] =
+static const char staged[] =
     "/* Two neighbours of a warp's row LANE / 4 (down: 8 below it), columns 8 * eight + 2 * (LANE "
-    "% 4), to a swizzled panel. */\n"
-    "DEVICE void put_staged(unsigned char *panel, int down, int eight, const float *two) {\n"
+    "% 4), to a swizzled panel. */\n";
+static const char staged_halves[] =
+    "DEVICE void put_staged(uint16_t *panel, int down, int eight, const float *two) {\n"
     "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
-    "  uint32_t *const to = (uint32_t *)(panel + row * 128 + ((eight ^ row % 8) * 16 + LANE % 4 * "
-    "4));\n"
+    "  uint32_t *const to = (uint32_t *)((unsigned char *)panel + row * 128 + ((eight ^ row % "
+    "8) * 16 + LANE % 4 * 4));\n"
     "  WRITES(to, 4);\n  *to = pack(two[0], two[1]);\n}\n";
+static const char staged_words[] =
+    "struct alignas(8) two_words {\n  float x, y;\n};\n"
+    "DEVICE void put_staged(float *panel, int down, int eight, const float *two) {\n"
+    "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
+    "  two_words *const to = (two_words *)((unsigned char *)panel + row * 128 + (((2 * eight + "
+    "LANE % 4 / 2) ^ row % 8) * 16 + LANE % 2 * 8));\n"
+    "  WRITES(to, 8);\n  *to = two_words{two[0], two[1]};\n}\n";
+
+static const char staged_bytes[] =
+    "DEVICE void put_staged(uint8_t *panel, int down, int eight, const float *two) {\n"
+    "  const int row = (int)threadIdx.y % 4 * 16 + 8 * down + LANE / 4;\n"
+    "  uint16_t *const to = (uint16_t *)(panel + row * 128 + ((eight / 2 ^ row % 8) * 16 + eight % "
+    "2 * 8 + LANE % 4 * 2));\n"
+    "  WRITES(to, 2);\n  *to = pack_two_e4m3(two[0], two[1]);\n}\n";
 
 /* ---- by rank and by width ------------------------------------------------------------------- */
 
@@ -321,6 +336,7 @@ typedef struct {
   unsigned ranks,
       common; /* the ranks of boxes that exist, one bit each; those of boxes that clusters share */
   bool steps; /* some boxes have steps */
+  bool leaves[IR_I64 + 1]; /* [ir_type] results of the type leave by boxes */
   bool used[CU_GROUP_COLUMNS / 16 + 1][2][2]
            [2]; /* columns / 16, rows, transposed a, transposed b */
 } used;
@@ -341,7 +357,10 @@ static void find(const ir_program *p, const ir_body *b, used *u) {
       for (int k = 0; stack && k < stack->n; k++)
         u->steps |= stack->step[k] > 1;
     }
-    if (s->kind == IR_SAVE && cu_of(s)->by_boxes) u->ranks |= 1u << p->buffers[s->save.to].rank;
+    if (s->kind == IR_SAVE && cu_of(s)->by_boxes) {
+      u->ranks |= 1u << p->buffers[s->save.to].rank;
+      u->leaves[p->buffers[s->save.to].type] = true;
+    }
     if (s->kind != IR_NEST || !cu_of(s)->fragments) continue;
     const ir_buffer *out = &p->buffers[p->buffer_of[p->tree->workload->ops[s->op].out]];
     const bool rows = p->buffers[s->nest.from[cu_of(s)->fragments->a]].space == CU_FRAGMENT;
@@ -383,5 +402,9 @@ void cu_groups_device(FILE *out, const ir_program *p) {
   fputs(u.steps ? host_steps : "", out), fputs(host_ends, out);
   fputs("#endif\n", out);
   fputs(kept, out), fputs(both, out);
-  if (cu_mma_of(p)->turns) fputs(both_halves, out);
+  const bool halves = u.leaves[IR_BF16] || u.leaves[IR_F16];
+  if (halves || u.leaves[IR_F32] || u.leaves[IR_F8]) fputs(staged, out);
+  if (halves) fputs(staged_halves, out);
+  if (u.leaves[IR_F32]) fputs(staged_words, out);
+  if (u.leaves[IR_F8]) fputs(staged_bytes, out);
 }

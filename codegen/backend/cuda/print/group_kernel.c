@@ -353,7 +353,8 @@ static void put_predicted(FILE *out, const role *r) {
   int64_t leaving = 0;
   if (g->leaving.save) {
     const ir_buffer *from = &p->buffers[g->leaving.save->save.from];
-    leaving = (from->extent[cu_column_rank(from)] * 2 + CU_PANEL - 1) / CU_PANEL;
+    const int bytes = ir_bytes(p->buffers[g->leaving.save->save.to].type);
+    leaving = (from->extent[cu_column_rank(from)] * bytes + CU_PANEL - 1) / CU_PANEL;
   }
   fprintf(out,
           "/* Of its machine code: %" PRId64 " %s, %" PRId64 " UTMALDG, %" PRId64

@@ -1,17 +1,16 @@
-/* Results leave by boxes: each warpgroup rounds 64 of its columns at a time into a panel in shared
- * memory, and one thread sends it (TMA store). There are two panels: one is filled while the other
- * leaves. */
+/* Results leave by boxes: each warpgroup rounds 128 bytes of its rows at a time into a panel in
+ * shared memory, and one thread sends it (TMA store). There are two panels: one is filled while the
+ * other leaves. */
 #include <inttypes.h>
 
 #include "codegen/backend/cuda/print/group.h"
 
-enum {
-  ROWS = 64,
-  PANEL = ROWS * CU_PANEL,
-  PANELS = 2,
-  COLUMNS = CU_PANEL / 2,
-  EIGHTS = COLUMNS / 8
-};
+enum { ROWS = 64, PANEL = ROWS * CU_PANEL, PANELS = 2 };
+
+/* Columns of a panel of the result that leaves. */
+static int columns_of(const c_printer *c, const ir_stmt *save) {
+  return CU_PANEL / ir_bytes(c->p->buffers[save->save.to].type);
+}
 
 /* Coordinates of a panel's first element, innermost first. The second warpgroup's rows follow the
  * first one's; stacked rows follow along their first dim. */
@@ -27,7 +26,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
         c_atom(c->out, c->p,
                !cu_stack(from) && k == cu_row_rank(from) ? cu_of(s)->row : s->range[k].lo);
     fputs(" - (", c->out), c_atom(c->out, c->p, to->base[k]), fputs("))", c->out);
-    if (k == cu_column_rank(from)) fprintf(c->out, " + tp * %d", COLUMNS);
+    if (k == cu_column_rank(from)) fprintf(c->out, " + tp * %d", columns_of(c, s));
     if (k == along && !in_turns)
       fprintf(c->out, " + (int)threadIdx.y / 4 * %" PRId64, half.length[0]);
   }
@@ -37,7 +36,7 @@ static void send(c_printer *c, const ir_stmt *s, bool in_turns) {
 /* A map of the sums, a panel at a time: all of it at once would need as many registers again. */
 static void print_map(const cu_role *r) {
   if (!r->g->leaving.map) return;
-  r->c->panel = EIGHTS;
+  r->c->panel = columns_of(r->c, r->g->leaving.save) / 8;
   cu_groups_points(r, r->g->leaving.map);
   r->c->panel = 0;
 }
@@ -47,28 +46,30 @@ void cu_groups_leave(const cu_role *r, const ir_stmt *s) {
   const cu_groups *g = r->g;
   const ir_buffer *from = &c->p->buffers[s->save.from];
   const int64_t eights = from->extent[cu_column_rank(from)] / 8;
+  const int each = columns_of(c, s) / 8;
+  const char *type = c_type(c->p->buffers[s->save.to].type);
   c_line(c, "{ /* ");
   fprintf(c->out, "%s leaves */\n", c->p->buffers[s->save.to].name);
   c->depth++;
   c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n",
-                       (eights + EIGHTS - 1) / EIGHTS);
+  c_indent(c),
+      fprintf(c->out, "for (int tp = 0; tp < %" PRId64 "; tp++) {\n", (eights + each - 1) / each);
   c->depth++;
   print_map(r);
   c_indent(c);
   fprintf(c->out,
-          "unsigned char *const panel = shared + %" PRId64
-          " + threadIdx.y / 4 * %d + turn_of_panel * %d;\n",
-          g->leaving.offset, PANELS * PANEL, PANEL);
+          "%s *const panel = (%s *)(shared + %" PRId64
+          " + threadIdx.y / 4 * %d + turn_of_panel * %d);\n",
+          type, type, g->leaving.offset, PANELS * PANEL, PANEL);
   c_indent(c), fprintf(c->out, "if (THREAD %% 128 == 0) store_wait<%d>();\n", PANELS - 1);
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");
   c_line(c, "#pragma unroll\n");
-  c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++)\n", 2 * EIGHTS);
+  c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++)\n", 2 * each);
   c->depth++;
   c_indent(c);
-  if (eights % EIGHTS) fprintf(c->out, "if (%d * tp + te / 2 < %" PRId64 ") ", EIGHTS, eights);
+  if (eights % each) fprintf(c->out, "if (%d * tp + te / 2 < %" PRId64 ") ", each, eights);
   fprintf(c->out, "put_staged(panel, te %% 2, te / 2, %s[0][%d * tp + te / 2] + 2 * (te %% 2));\n",
-          from->id, EIGHTS);
+          from->id, each);
   c->depth--;
   c_line(c, "proxy_fence();\n");
   c_line(c, "group_meet(1 + threadIdx.y / 4, 128);\n");

@@ -93,9 +93,10 @@ static void print_map_make(const maps *m, const char *name, int number, int buff
   print_extents(m, b, &rows);
   fprintf(m->out, "    const cudaError_t bad = map_make(&maps->%s_%d, CU_TENSOR_MAP_DATA_TYPE_%s, ",
           name, number,
-          b->type == IR_F16  ? "FLOAT16"
-          : b->type == IR_F8 ? "UINT8"
-                             : "BFLOAT16");
+          b->type == IR_F16   ? "FLOAT16"
+          : b->type == IR_F8  ? "UINT8"
+          : b->type == IR_F32 ? "FLOAT32"
+                              : "BFLOAT16");
   if (b->role == IR_ARGUMENT)
     fputs("args->", m->out), c_field(m->out, m->p->tree->workload->tensors[b->tensor].name);
   else

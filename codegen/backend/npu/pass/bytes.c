@@ -66,43 +66,49 @@ static void product_runs(const walker *w, const npu_cube *cube) {
  * one from the other end. */
 typedef struct {
   int n;
-  npu_dim dim[NPU_DIMS];
+  struct {
+    int64_t count, step;
+  } dim[NPU_DIMS];
 } steps;
 
-static void add_step(steps *s, npu_dim d, int k, walker *w) {
-  if (d.step[k] < 0) {
-    w->begin += (d.count - 1) * d.step[k] * w->bytes;
-    d.step[k] = -d.step[k];
+static void add_step(steps *s, int64_t count, int64_t step, walker *w) {
+  if (step < 0) {
+    w->begin += (count - 1) * step * w->bytes;
+    step = -step;
   }
   int at = s->n++;
-  for (; at > 0 && s->dim[at - 1].step[k] < d.step[k]; at--)
+  for (; at > 0 && s->dim[at - 1].step < step; at--)
     s->dim[at] = s->dim[at - 1];
-  s->dim[at] = d;
+  s->dim[at].count = count, s->dim[at].step = step;
 }
 
 /* The number of contiguous elements: removes the dims that span them from the end of the list. */
-static int64_t take_run(steps *s, int k, int64_t gap) {
+static int64_t take_run(steps *s, int64_t gap) {
   int64_t count = 1;
-  for (; s->n > 0 && s->dim[s->n - 1].step[k] - count <= gap; s->n--)
-    count += (s->dim[s->n - 1].count - 1) * s->dim[s->n - 1].step[k];
+  for (; s->n > 0 && s->dim[s->n - 1].step - count <= gap; s->n--)
+    count += (s->dim[s->n - 1].count - 1) * s->dim[s->n - 1].step;
   return count;
+}
+
+/* Runs of `count` elements along the list's dims from the k-th on. */
+static void runs_along(const walker *w, const steps *s, int k, int64_t at, int64_t count) {
+  if (k == s->n) {
+    run_of(w, at, count);
+    return;
+  }
+  for (int64_t e = 0; e < s->dim[k].count; e++, at += s->dim[k].step)
+    runs_along(w, s, k + 1, at, count);
 }
 
 static void box_runs(walker *w) {
   const int k = w->operand;
-  npu_instr outer = {.op = NPU_COPY};
-  npu_cursor at = {.high = 0};
-  steps s = {.n = 0};
+  steps s;
+  s.n = 0;
   for (int n = 0; n < w->i->n_dims; n++)
-    if (w->i->dim[n].count > 1 && w->i->dim[n].step[k]) add_step(&s, w->i->dim[n], k, w);
-  const int64_t count = take_run(&s, k, w->gap);
-  const npu_dim last = s.n ? s.dim[s.n - 1] : (npu_dim){.count = 1};
-  outer.n_dims = s.n ? s.n - 1 : 0;
-  memcpy(outer.dim, s.dim, (size_t)outer.n_dims * sizeof *s.dim);
-  do
-    for (int64_t e = 0; e < last.count; e++)
-      run_of(w, at.off[k] + e * last.step[k], count);
-  while (npu_cursor_next(&outer, &at));
+    if (w->i->dim[n].count > 1 && w->i->dim[n].step[k])
+      add_step(&s, w->i->dim[n].count, w->i->dim[n].step[k], w);
+  const int64_t count = take_run(&s, w->gap);
+  runs_along(w, &s, 0, 0, count);
 }
 
 /* Of `count` elements, at `at` and every `step` further on, the first and the last inside 0 .. in -
@@ -229,8 +235,9 @@ bool npu_pieces_new(npu_pieces *of, const tf_npu *p, size_t size) {
     const int64_t bytes = m ? p->machine.memory[m].bytes : p->bytes;
     of[m] = (npu_pieces){.units = bytes / NPU_UNIT + 1, .size = size};
     of[m].begins = calloc((size_t)(of[m].units / WORD + 1), sizeof *of[m].begins);
-    of[m].value = calloc((size_t)of[m].units, size);
+    of[m].value = malloc((size_t)of[m].units * size); /* most of it is never used */
     ok = ok && of[m].begins && of[m].value;
+    if (of[m].value) memset(of[m].value, 0, size);
     if (of[m].begins) set_begin(&of[m], 0);
   }
   return ok;

@@ -27,17 +27,27 @@ static double later(double a, double b) {
 } /* of finite numbers: fmax would be a call */
 
 /* ---- accesses of an instruction ------------------------------------------------------------- */
+enum { RUNS = 96 };
 /* An instruction whose operands determine `time`, and which is then recorded as their latest
- * access. */
+ * access: its first runs, and how many it has. */
 typedef struct {
   npu_clock *c;
   double time;
-  int queue;
+  int queue, n;
+  struct {
+    int operand, memory;
+    int64_t at, end;
+  } run[RUNS];
 } access;
 
 static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   access *a = ctx;
   npu_pieces *of = &a->c->memory[memory];
+  if (a->n < RUNS) {
+    a->run[a->n].operand = operand, a->run[a->n].memory = memory;
+    a->run[a->n].at = at, a->run[a->n].end = end;
+  }
+  a->n++;
   npu_pieces_cut(of, at, end);
   for (; at < end; at = npu_pieces_next(of, at)) {
     const moment *m = npu_pieces_value(of, at);
@@ -54,6 +64,14 @@ static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
     moment *m = npu_pieces_value(of, at);
     if (a->time >= m->read) m->read = a->time, m->reader = a->queue;
   }
+}
+
+/* Notes all runs, those of the operand that is written last. */
+static void note_all(access *a, const tf_npu *p, const npu_instr *i, int sources) {
+  for (int k = sources; k >= 0 && a->n > RUNS; k--)
+    npu_runs(p, i, k, a->c->loose, note, a);
+  for (int r = a->n - 1; r >= 0 && a->n <= RUNS; r--)
+    note(a, a->run[r].operand, a->run[r].memory, a->run[r].at, a->run[r].end);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -78,7 +96,8 @@ static void share_port(npu_clock *c, const npu_machine *m, const npu_instr *i, d
 
 static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
   const int sources = npu_facts_of(i->op)->sources;
-  access a = {c, c->queue[i->queue], i->queue};
+  access a;
+  a.c = c, a.time = c->queue[i->queue], a.queue = i->queue, a.n = 0;
   for (int k = 0; k <= sources; k++)
     npu_runs(p, i, k, c->loose, wait, &a);
   const double begin = a.time;
@@ -87,8 +106,7 @@ static void issue(npu_clock *c, const tf_npu *p, const npu_instr *i) {
   if (c->busy[i->queue] == 0) c->first[i->queue] = begin;
   c->busy[i->queue] += a.time - begin;
   c->queue[i->queue] = a.time;
-  for (int k = sources; k >= 0; k--)
-    npu_runs(p, i, k, c->loose, note, &a);
+  note_all(&a, p, i, sources);
 }
 
 void npu_clock_run(npu_build *b) {

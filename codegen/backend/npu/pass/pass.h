@@ -4,6 +4,7 @@
 #define CODEGEN_BACKEND_NPU_PASS_PASS_H
 #include "codegen/backend/npu/pass/chain.h"
 #include "model/flow/range.h"
+#include "tileflow/emit.h"
 
 /* A bank: storage of a tensor in a memory, as rows of a box of at most `ext` elements along each
  * rank, in one slot or several used in turn.  It is a ring buffer in each rank: element x is stored
@@ -76,6 +77,7 @@ typedef struct {
   npu_clock *clock;  /* NULL, or instructions are only timed, and then dropped, */
   npu_limits most;   /* until these limits */
   double length;     /* of the program so far: instructions timed or passed over */
+  bool every_step;   /* of those timed: no step of a loop is passed over */
   bool drops_made;   /* instructions are made, and dropped after each step */
   bool counting; /* instructions are only counted: of a loop the first, second and last step; the
                     others are like the second */
@@ -102,11 +104,16 @@ npu_build *npu_build_link(tf_npu *out, const npu_link *l, tf_diags *d);
 /* Copies tags, which are names of workloads that the program may outlive. False: out of memory. */
 bool npu_keep_tags(tf_npu *p);
 
+/* predicted.c: npu_predict, where the memo has not kept what it would say (that more cycles than
+ * the limit are expected; or that it fails, then without the reason).  NULL: no memo. */
+bool npu_predict_once(tf_emit_memo *m, const tf_tree *tree, npu_limits most, npu_terms *terms,
+                      tf_diags *d);
+
 /* settle.c: the mapping with other tiles: where the numbers of slots suggest it and the program
  * ends sooner, repeatedly until neither changes; the given mapping, if evaluating every step shows
  * no gain. *said: a line for each round. The caller frees both. NULL, and *said NULL: as
  * npu_compile, with the reason in d. */
-tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d);
+tf_tree *npu_settle(const tf_tree *tree, tf_emit_memo *memo, char **said, tf_diags *d);
 
 /* clock.c: cycles of the program, if no flag delays an instruction longer than its operands do.
  * Negative: out of memory. */

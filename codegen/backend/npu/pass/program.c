@@ -236,8 +236,15 @@ bool npu_fits(const tf_tree *tree, tf_diags *d) {
 }
 
 double npu_whole_cycles(const tf_tree *tree, tf_diags *d) {
-  npu_build *b = empty(d);
-  const double cycles = b && run(b, tree) ? npu_clock_program(b->out, d) : -1;
+  npu_build *b = npu_build_new(tree, d);
+  double cycles = -1;
+  if (b) {
+    b->most = NPU_UNLIMITED, b->every_step = true;
+    b->clock = npu_clock_new(b->out, false);
+    if (!b->clock) tf_out_of_memory(d);
+    if (b->clock && npu_walk(b)) npu_clock_run(b), cycles = npu_clock_end(b->clock);
+    npu_clock_free(b->clock);
+  }
   npu_build_free(b);
   return cycles;
 }

@@ -32,6 +32,7 @@ typedef struct {
   double cycles;
   int64_t work;
   unsigned char *wanted; /* [dim] whether SMALLER, LARGER tiles are wanted */
+  tf_emit_memo *memo;    /* of predictions; NULL: none */
   bool sure;             /* tiles are taken only if their program can be made */
   FILE *said;
 } settler;
@@ -162,7 +163,8 @@ static bool fits(const tf_tree *t, tf_diags *d) {
 static double expected(settler *s, const tf_tree *t) {
   npu_terms terms = {.cycles = INFINITY};
   tf_diags *d = tf_diags_new();
-  const bool ok = d && npu_predict(t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) &&
+  const bool ok = d &&
+                  npu_predict_once(s->memo, t, (npu_limits){s->cycles, NPU_LONGEST}, &terms, d) &&
                   terms.cycles < s->cycles && fits(t, d) && (!s->sure || npu_fits(t, d));
   s->work += terms.work;
   tf_diags_free(d);
@@ -265,15 +267,17 @@ static bool is_same(const tf_tree *a, const tf_tree *b) {
 }
 
 /* NULL: as npu_settle, or the program of other tiles than the first cannot be made. */
-static tf_tree *settled(const tf_tree *tree, bool sure, char **said, bool *again, tf_diags *d) {
+static tf_tree *settled(const tf_tree *tree, bool sure, tf_emit_memo *memo, char **said,
+                        bool *again, tf_diags *d) {
   size_t n = 0;
   npu_terms terms;
   settler s = {.wl = tree->workload,
                .best = tf_tree_copy(tree, tree->arch, tree->workload, d),
+               .memo = memo,
                .sure = sure};
   s.wanted = calloc((size_t)s.wl->n_dims + 1, 1);
   s.said = open_memstream(said, &n);
-  bool ok = s.best && s.wanted && s.said && npu_predict(tree, NPU_UNLIMITED, &terms, d);
+  bool ok = s.best && s.wanted && s.said && npu_predict_once(memo, tree, NPU_UNLIMITED, &terms, d);
   if (ok) s.cycles = terms.cycles;
   ok = ok && rounds(&s, d) && ends_sooner_whole(&s, tree, &terms, d);
   *again = ok && !sure && !is_same(s.best, tree) && !can_be_made(s.best);
@@ -288,8 +292,8 @@ static tf_tree *settled(const tf_tree *tree, bool sure, char **said, bool *again
 
 /* As a rule programs of tiles that end sooner can be made, and only the last is asked; where that
  * cannot, all are. */
-tf_tree *npu_settle(const tf_tree *tree, char **said, tf_diags *d) {
+tf_tree *npu_settle(const tf_tree *tree, tf_emit_memo *memo, char **said, tf_diags *d) {
   bool again = false;
-  tf_tree *t = settled(tree, false, said, &again, d);
-  return t || !again ? t : settled(tree, true, said, &again, d);
+  tf_tree *t = settled(tree, false, memo, said, &again, d);
+  return t || !again ? t : settled(tree, true, memo, said, &again, d);
 }

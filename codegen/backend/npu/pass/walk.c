@@ -405,7 +405,7 @@ static int64_t settings_left(npu_build *b, int n, int k) {
 
 /* Whether some of the loop's steps may be smaller than others, or empty, because of a mask. */
 static bool is_uneven(const npu_build *b, int64_t steps) {
-  return b->clock && !b->interleaving && b->p->skips && steps > NPU_LONG;
+  return b->clock && !b->every_step && !b->interleaving && b->p->skips && steps > NPU_LONG;
 }
 
 /* The steps of the k-th loop of Tile n, without those at both ends that a mask leaves empty. */
@@ -477,7 +477,8 @@ static void loops(npu_build *b, int n, int k) {
        i = skips && i == 1 && last > 1 ? last : i + 1) {
     step(b, n, l, i);
     loops(b, n, k + 1);
-    if (b->clock && !b->interleaving) i += pass_over(b, &pace, n, k, i, all);
+    if (b->clock && b->every_step && !b->interleaving) npu_clock_run(b);
+    if (b->clock && !b->every_step && !b->interleaving) i += pass_over(b, &pace, n, k, i, all);
     if (b->drops_made && !b->interleaving) npu_count_made(b);
   }
   step(b, n, l, 0);
