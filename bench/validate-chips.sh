@@ -115,7 +115,7 @@ line "buffer MB" "global buffer, MB" "another mapping"
 line ms "time, ms" "103.5 ms of theirs are work of the array"
 cat <<'END'
 
-Not in ours: gating of zero inputs, clock, control, leakage, pads. The breakdowns of ISCA 2016 are bars without figures: not compared.
+Not in ours: gating of zero inputs, clock, control, leakage, pads.
 
 **Simba**, one chip of [simba.yaml](../arch-specs/simba.yaml), a product of 1024 x 1024 x 1024 without its DRAM (Zimmer et al., VLSI Circuits 2019).
 
@@ -126,8 +126,6 @@ one "pJ an operation" "energy, pJ an operation" "all by the tables, at the suppl
 one TOPS TOPS "simba.yaml has the clock of 128 TOPS in 36 chips; one chip alone runs faster"
 one TOPS/mm2 TOPS/mm2 "memories and multiply-adds alone: no routers, RISC-V core, post-processing beyond one add, nor wires"
 cat <<'END'
-
-Published figures of whole networks (Shao et al., MICRO 2019) depend on how layers share the chips: not compared.
 
 **Thesis, figure 3.13**, what TileFlow was held against:
 
