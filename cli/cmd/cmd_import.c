@@ -74,10 +74,12 @@ const cli_command cmd_import = {
     .name = "import",
     .arguments = "FILE...|--host",
     .summary =
-        "write the native form of Timeloop's, TileFlow's or ONNX's files, or of this computer",
+        "write the native form of Timeloop's, TileFlow's, AccelForge's or ONNX's files, or of this "
+        "computer",
     .about = "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, "
-             "Accelergy's tables, or TileFlow's architecture, problem, mapping and macros, or an "
-             "ONNX model, and writes the sections that mean the same; what has no place in the "
+             "Accelergy's tables, or TileFlow's architecture, problem, mapping and macros, or "
+             "AccelForge's workload, or an ONNX model, and writes the sections that mean the same; "
+             "what has no place in the "
              "model is a warning.  With --host, writes the CPU it runs on as an architecture: the "
              "cores that this process may run on (taskset, cpusets), caches, clock and vectors "
              "from /sys and /proc, each number with where it was read; what no file says (clock, "
