@@ -391,7 +391,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
-    m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, &m->ev);
+    m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, m);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
     m->partly_counted &=
