@@ -69,7 +69,6 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   m->bare->walk_max = m->walk_max;
   m->bare->estimates = m->estimates;
   m->bare->fits_first = m->fits_first;
-  m->bare->all_points = m->all_points;
   m->bare->ev.work_most = m->ev.work_most;
   return true;
 }
