@@ -171,7 +171,6 @@ struct tf_model {
   struct tf_model *bare;   /* without `retain` (model/eval/bare.h); NULL: not created, or no use */
   bool bare_made, as_bare; /* as_bare: the last evaluation was made by that model */
   bool *holding;          /* [n_loops] of `bare`: steps of the loop find part of what is retained */
-  bool all_points;        /* count steps that a mask would skip */
   struct tf_zeros *zeros; /* zeros.h; NULL: zeros save nothing */
   struct tf_lines *lines; /* NULL: no memory has lines */
   struct tf_tape *lanes;  /* quick/lanes.h; NULL: not created yet, or not applicable */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/cost/quick/even.h"
+#include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
 
 tf_tree *tf_bare_tree(const struct tf_model *m) {
@@ -68,7 +69,6 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips) {
   m->bare->walk_max = m->walk_max;
   m->bare->estimates = m->estimates;
   m->bare->fits_first = m->fits_first;
-  m->bare->all_points = m->all_points;
   m->bare->ev.work_most = m->ev.work_most;
   return true;
 }
@@ -82,12 +82,35 @@ static bool is_any_dropped(const tf_plan *p, const int64_t *trip) {
   return any;
 }
 
-bool tf_always_drops(const tf_plan *p, const tf_eval *ev) {
-  if (!is_any_dropped(p, ev->trip)) return true;
+/* Whether ranges suggest that some op has no work in the setting. */
+static bool may_idle(const tf_eval *ev, const int64_t *dg) {
+  bool any = false;
+  for (int o = 0; o < ev->plan->wl->n_ops && !any; o++)
+    any = tf_op_idle(ev, o, ev->plan->tree->op_node[o], dg);
+  return any;
+}
+
+/* The same as tf_retain_drops, given that without work an op reads nothing: so others may have
+ * none, either. */
+static bool drops_exactly(struct tf_model *by, const tf_retain *h, int64_t *dg) {
+  tf_range_memo *const before = by->plan->memo;
+  tf_arena *memo = tf_arena_new(); /* without it this is slower, with the same result */
+  tf_eval ev = by->ev;
+  if (memo && !tf_range_memo_exact(memo, by->plan)) by->plan->memo = before;
+  ev.exact = true;
+  const bool all = tf_retain_drops(&ev, h, dg);
+  by->plan->memo = before;
+  tf_arena_free(memo);
+  return all;
+}
+
+bool tf_always_drops(const tf_plan *p, struct tf_model *by) {
+  if (!is_any_dropped(p, by->ev.trip)) return true;
   int64_t *dg = calloc((size_t)p->n_loops + 1, sizeof *dg);
   bool all = dg != NULL;
   for (int k = 0; k < p->n_retains && all; k++)
-    all = tf_retain_drops(ev, &p->retains[k], dg);
+    all = tf_retain_drops(&by->ev, &p->retains[k], dg) &&
+          (!may_idle(&by->ev, dg) || drops_exactly(by, &p->retains[k], dg));
   free(dg);
   return all;
 }
@@ -96,5 +119,5 @@ bool tf_bare_holds(struct tf_model *m) {
   struct tf_model *bare = m->bare;
   /* the quick count needs no steps */
   return !is_any_dropped(m->plan, bare->ev.trip) ||
-         ((!bare->quick || tf_eval_steps(&bare->ev)) && tf_always_drops(m->plan, &bare->ev));
+         ((!bare->quick || tf_eval_steps(&bare->ev)) && tf_always_drops(m->plan, bare));
 }

@@ -14,7 +14,7 @@ bool tf_bare_counts(struct tf_model *m, const int64_t *trips);
 /* After m->bare was evaluated: whether Seqs further out drop what is held at each step, as
  * tf_bare_counts assumes. */
 bool tf_bare_holds(struct tf_model *m);
-/* The same for a plan that retains, with its steps known; else reuse depends on the step, and only
- * the walk can count it. */
-bool tf_always_drops(const tf_plan *p, const tf_eval *ev);
+/* The same for a plan that retains, by the steps of `by`, a model of it or of its bare tree; else
+ * reuse depends on the step, and only the walk can count it. */
+bool tf_always_drops(const tf_plan *p, struct tf_model *by);
 #endif

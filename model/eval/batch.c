@@ -75,7 +75,7 @@ static uint32_t counted(tf_model *m, const int64_t *trips, int n, tf_quick_row *
 }
 
 uint32_t tf_model_quick_rows(tf_model *m, const int64_t *trips, int n, tf_quick_row *out) {
-  if (m->plan->skips && !m->all_points) return 0;
+  if (m->plan->skips) return 0;
   if (!m->lanes_made) m->lanes = tf_lanes_new(m, NULL);
   m->lanes_made = true;
   const uint32_t seen = counted(m, trips, n, out);

@@ -295,7 +295,7 @@ static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
   tf_find_parted(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->cuts && !m->plan->n_retains && tf_terms_cancel(&m->ev, &m->scratch);
   m->ev.irregular |= tf_leaders_part(&m->ev, &m->scratch);
-  m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev, m->scratch.zero);
+  m->ev.irregular |= m->plan->skips && tf_skip_uneven(&m->ev, m->scratch.zero);
   const bool sized = !m->ev.irregular && !m->plan->n_retains && may_omit_counts(m);
   if (sized) sizes(m);
   *misfit = sized && !m->ev.irregular && does_not_fit(m, out);
@@ -325,7 +325,11 @@ bool tf_model_gave_up(const tf_model *m) { return tf_evaluated(m)->gave_up; }
 
 void tf_model_to_walk(tf_model *m) { m->to_walk = true; }
 
-void tf_model_all_points(tf_model *m) { m->all_points = true; }
+void tf_model_all_points(tf_model *m) {
+  m->plan->skips = NULL;
+  m->scratch.boxes = NULL; /* what was made for sums joins loops that decide what is left out */
+}
+
 bool tf_model_starved(const tf_model *m) {
   m = tf_evaluated(m);
   return m->starved || tf_arena_failed(m->arena);
@@ -371,13 +375,12 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.parts = false;
   m->gave_up = m->estimated = false;
   m->walked = m->chosen = 0;
-  m->ev.masked_too = m->all_points;
   tf_tiles_begin(m);
   /* of a partial mapping the mean instance counts, as it may in what completes it; where the quick
    * count applies, loops move all alike */
   m->first_busiest = !m->open && !m->means && !m->plan->clips && !m->plan->n_retains && m->even;
-  const bool even = m->even && !m->to_sum && (!m->plan->skips || m->all_points) &&
-                    (!m->views->peers || tf_general_ready(m));
+  const bool even =
+      m->even && !m->to_sum && !m->plan->skips && (!m->views->peers || tf_general_ready(m));
   const bool lines = m->lines && !m->open;
   const bool all = even && !m->plan->n_retains; /* the closed sums may count all */
   bool misfit = false;
@@ -391,7 +394,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   if (!ok) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
-    m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, &m->ev);
+    m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, m);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
     m->partly_counted &=

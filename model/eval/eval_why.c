@@ -150,9 +150,7 @@ static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t froz
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
   m->ev.frozen = frozen;
-  bool stands =
-      c->stepping >= 0 &&
-      (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->stepping & 1;
+  bool stands = c->stepping >= 0 && (frozen & ~tf_skip_loops(m->plan, s->node)) >> c->stepping & 1;
   bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->ev, s), &e);
   m->ev.frozen = 0;
   *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);

@@ -11,9 +11,10 @@ typedef struct {
   tf_value_change *change; /* [tensor] within the steps */
   tf_value_change *seen;   /* [tensor] how it changes within the steps */
   tf_value_change *work;   /* [longest expression] */
-  int *scope;              /* [tensor] within whose steps it changes; -1: it is final */
+  tf_rows rows;
+  int *scope; /* [tensor] within whose steps it changes; -1: it is final */
   bool *kept; /* [tensor] a streamed sum that must be read: with a single step, tensors that depend
-                 on it may leave the scope */
+                 on it may leave the scope, or hold it otherwise than as a factor of their row */
   bool again; /* another sum must be kept */
 } streams;
 
@@ -78,7 +79,8 @@ static void find_changes(streams *q, tf_online *n) {
   for (int i = 0; i < wl->n_ops; i++) {
     const int o = wl->topo[i];
     look_up_inputs(q, o);
-    const tf_value_change v = tf_change_of(&wl->ops[o], q->seen, q->work);
+    tf_value_change v = tf_change_of(&wl->ops[o], q->seen, q->work);
+    tf_rows_apply(&q->rows, &wl->ops[o], q->p->stream_scope[o] >= 0, &v);
     n->maximum[o] = n->divided_by[o] = -1;
     if (q->p->stream_scope[o] >= 0)
       streamed(q, n, o, &v);
@@ -90,21 +92,24 @@ static void find_changes(streams *q, tf_online *n) {
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static bool allocate(streams *q, tf_arena *a, tf_online *n) {
-  const size_t tensors = (size_t)q->p->wl->n_tensors, ops = (size_t)q->p->wl->n_ops;
+  const size_t tensors = (size_t)q->p->wl->n_tensors, ops = (size_t)q->p->wl->n_ops,
+               dims = (size_t)q->p->wl->n_dims;
   size_t longest = 1;
   for (size_t o = 0; o < ops; o++)
     if ((size_t)q->p->wl->ops[o].n_expr > longest) longest = (size_t)q->p->wl->ops[o].n_expr;
   q->change = TF_ARRAY(a, tf_value_change, tensors);
   q->seen = TF_ARRAY(a, tf_value_change, tensors);
   q->work = TF_ARRAY(a, tf_value_change, longest);
+  q->rows = (tf_rows){q->p->wl, q->seen, TF_ARRAY(a, bool, tensors *dims + 1),
+                      TF_ARRAY(a, bool, dims + 1)};
   q->scope = TF_ARRAY(a, int, tensors);
   q->kept = TF_ARRAY(a, bool, tensors);
   n->step = TF_ARRAY(a, tf_op_step, ops);
   n->maximum = TF_ARRAY(a, int, ops);
   n->divided_by = TF_ARRAY(a, int, ops);
   n->rate = TF_ARRAY(a, double, ops);
-  return q->change && q->seen && q->work && q->scope && q->kept && n->step && n->maximum &&
-         n->divided_by && n->rate;
+  return q->change && q->seen && q->work && q->rows.rows && q->rows.moves && q->scope && q->kept &&
+         n->step && n->maximum && n->divided_by && n->rate;
 }
 
 /* [tensor] the constant that replaces it within the steps; NAN: none. */

@@ -300,17 +300,28 @@ tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
   return tf_split_range(ev, ev->plan->loops[l].op, l, dg);
 }
 
-int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
-  int64_t step = tf_step(ev, l), n = (tf_loop_range(ev, l, dg).len + step - 1) / step;
+static int64_t nonempty_steps_of(const tf_eval *ev, int o, int l, const int64_t *dg) {
+  const int64_t step = ev->step[o * ev->plan->n_loops + l];
+  const int64_t n = (tf_split_range(ev, o, l, dg).len + step - 1) / step;
   return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
+}
+
+int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
+  return nonempty_steps_of(ev, ev->plan->loops[l].op, l, dg);
 }
 
 void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   const tf_path *path = &ev->plan->path[n];
   memset(dg, 0, (size_t)ev->plan->n_loops * sizeof *dg);
-  for (int k = 0; k < path->n; k++)
-    if (ev->plan->loops[path->loops[k]].op >= 0)
-      dg[path->loops[k]] = tf_nonempty_steps(ev, path->loops[k], dg) - 1;
+  for (int k = 0; k < path->n; k++) {
+    const tf_ploop *l = &ev->plan->loops[path->loops[k]];
+    int64_t most = 1;
+    for (int i = 0; i < l->n_leader; i++) {
+      const int64_t steps = nonempty_steps_of(ev, l->leaders[i], path->loops[k], dg);
+      most = steps > most ? steps : most;
+    }
+    dg[path->loops[k]] = most - 1;
+  }
 }
 
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {

@@ -84,8 +84,8 @@ bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const 
 /* Rank r of the box that one reference of op o touches on entry to node n. */
 tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg);
 
-/* Writes to dg the last setting of every loop above node n, each given the settings of those
- * further out; 0 for other loops. */
+/* Writes to dg the last setting of every loop above node n at which some op that it splits has
+ * work, each given the settings of those further out; 0 for other loops. */
 void tf_last_steps(const tf_eval *ev, int n, int64_t *dg);
 /* The last setting of temporal loop path->loops[k] that is not empty, with the spatial loops of its
  * chain further in (positions in `mask`) as set. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/input/dims.h"
+
 static const tf_value_change fixed = {.change = TF_V_FIXED, .max = -1, .sum = -1};
 
 static tf_value_change changed_otherwise(const char *why) {
@@ -125,4 +127,40 @@ tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
     if (x->what == TF_X_CALL) work[i] = call(op, x, work);
   }
   return op->n_expr > 0 ? work[op->n_expr - 1] : fixed;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+/* Whether the op reads the tensor, along the dim, where that is made. */
+static bool at_its_row(const tf_workload *wl, const tf_ref *ref, int dim) {
+  const int r = tf_out_rank(&wl->ops[wl->tensors[ref->tensor].producer], dim);
+  const tf_index *ix = &ref->index[r];
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}
+
+/* Why what the op reads of running results forbids corrections; NULL if it does not.  Fills
+ * `moves`. */
+static const char *wrong_rows(const tf_rows *q, const tf_op *op, bool changes) {
+  const char *why = NULL;
+  for (int d = 0; d < q->wl->n_dims; d++) {
+    q->moves[d] = false;
+    for (int i = 0; i < op->n_reads; i++) {
+      const int z = op->reads[i].tensor;
+      if (q->seen[z].change == TF_V_FIXED || !q->rows[z * q->wl->n_dims + d]) continue;
+      q->moves[d] = true;
+      if (!at_its_row(q->wl, &op->reads[i], d))
+        why = "it reads that at other coordinates than those at which it is made";
+    }
+    if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0)
+      why = "it adds up rows whose corrections differ";
+  }
+  return why;
+}
+
+void tf_rows_apply(const tf_rows *q, const tf_op *op, bool streamed, tf_value_change *v) {
+  const bool other = v->change == TF_V_OTHER;
+  const char *why = other ? NULL : wrong_rows(q, op, v->change != TF_V_FIXED);
+  if (why) *v = changed_otherwise(why);
+  /* along all dims if it is streamed, as what reads it changes with it */
+  for (int d = 0; d < q->wl->n_dims; d++)
+    q->rows[op->out * q->wl->n_dims + d] = tf_out_rank(op, d) >= 0 && (q->moves[d] || streamed);
 }

@@ -24,4 +24,17 @@ typedef struct {
  * tensor.  work: [op->n_expr]. */
 tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
                              tf_value_change *work);
+
+/* Corrections are by row: what depends on running results reads them where they are made, and keeps
+ * the dims along which they differ. */
+typedef struct {
+  const tf_workload *wl;
+  const tf_value_change *seen; /* [tensor] as the op sees it */
+  bool *rows;  /* [tensor * n_dims + dim] what it changes by is another along the dim */
+  bool *moves; /* [dim] the same of the current op */
+} tf_rows;
+
+/* Makes *v, the op's change, OTHER if it reads, or adds up, rows otherwise; fills the rows of its
+ * output.  streamed: its output is a running result itself. */
+void tf_rows_apply(const tf_rows *q, const tf_op *op, bool streamed, tf_value_change *v);
 #endif

@@ -308,45 +308,6 @@ static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
   tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
 }
 
-/* Whether the op reads the tensor, along the dim, where that is made. */
-static bool at_its_row(const streams *q, const tf_ref *ref, int dim) {
-  const tf_workload *wl = q->c->f->wl;
-  const int r = tf_out_rank(&wl->ops[wl->tensors[ref->tensor].producer], dim);
-  const tf_index *ix = &ref->index[r];
-  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
-}
-
-/* Corrections are by row: why what the op reads of running results, given as seen, forbids that;
- * NULL if it does not. Fills `moves`. */
-static const char *wrong_rows(streams *q, int o, bool changes) {
-  const tf_workload *wl = q->c->f->wl;
-  const tf_op *op = &wl->ops[o];
-  const char *why = NULL;
-  for (int d = 0; d < wl->n_dims; d++) {
-    q->moves[d] = false;
-    for (int i = 0; i < op->n_reads; i++) {
-      const int z = op->reads[i].tensor;
-      if (q->seen[z].change == TF_V_FIXED || !q->rows[z * wl->n_dims + d]) continue;
-      q->moves[d] = true;
-      if (!at_its_row(q, &op->reads[i], d))
-        why = "it reads that at other coordinates than those at which it is made";
-    }
-    if (!why && changes && q->moves[d] && tf_out_rank(op, d) < 0)
-      why = "it adds up rows whose corrections differ";
-  }
-  return why;
-}
-
-/* Along which dims the op's output changes by another factor: with what it reads, and along all if
- * it is streamed itself, as what reads it then changes with it. */
-static void note_rows(streams *q, int o) {
-  const tf_workload *wl = q->c->f->wl;
-  const tf_op *op = &wl->ops[o];
-  for (int d = 0; d < wl->n_dims; d++)
-    q->rows[op->out * wl->n_dims + d] =
-        tf_out_rank(op, d) >= 0 && (q->moves[d] || q->c->f->stream_scope[o] >= 0);
-}
-
 static void check_op(streams *q, int o) {
   const tf_facts *f = q->c->f;
   const tf_op *op = &f->wl->ops[o];
@@ -358,9 +319,7 @@ static void check_op(streams *q, int o) {
     if (running && first < 0) first = z;
   }
   tf_value_change v = tf_change_of(op, q->seen, q->work);
-  const char *rows = v.change == TF_V_OTHER ? NULL : wrong_rows(q, o, v.change != TF_V_FIXED);
-  if (rows) v = (tf_value_change){.change = TF_V_OTHER, .max = -1, .sum = -1, .why = rows};
-  note_rows(q, o);
+  tf_rows_apply(&(tf_rows){f->wl, q->seen, q->rows, q->moves}, op, f->stream_scope[o] >= 0, &v);
   if (f->stream_scope[o] >= 0)
     name_result(q, o, v);
   else if (v.change != TF_V_FIXED && first >= 0)

@@ -82,7 +82,8 @@ typedef struct {
     TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops
                       since */
     TF_BY_READERS, /* rank `source` of its output: the hull of what ops below the node read */
-    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: as op `source` */
+    TF_BY_LEADER,  /* reduced, and streamed by a scope at or below the node: as op `source`, which
+                      has the dim */
     TF_BY_EXTENT   /* reduced otherwise: the whole extent */
   } rule;
   int source;
@@ -93,7 +94,8 @@ static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int
   if (tf_leads(f, o, n)) return (tf_range_from){TF_BY_LOOPS, -1};
   int rank = tf_out_rank(&f->wl->ops[o], d), leader = f->stream_leader[o];
   if (rank >= 0) return (tf_range_from){TF_BY_READERS, rank};
-  bool follows = leader >= 0 && leader != o && tf_is_above(f, n, f->stream_scope[o]);
+  bool follows = leader >= 0 && leader != o && tf_is_above(f, n, f->stream_scope[o]) &&
+                 tf_dim_slot(f, leader, d) >= 0;
   return follows ? (tf_range_from){TF_BY_LEADER, leader} : (tf_range_from){TF_BY_EXTENT, -1};
 }
 

@@ -2,13 +2,15 @@
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
  * [--padded] [--masked]
  *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
- *               [--numbers]
+ *               [--numbers] [--all-points]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
  * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
  * follows the text; --left-out: of masked ones only those count in which a step was left out;
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
  * --numbers: all with ops without dims, as one in eight has otherwise;
+ * --all-points: steps that a mask leaves out count, too, as searches have them; kept cases count
+ * both ways;
  * --walk: the model walks (model/cost/exact), also where sums would count.  --file: cases that are
  * kept, of which each must be counted and walked.  --ways [KIND]: no oracle, but which way counts
  * what (ways.h); --alone: and no walk. A case that differs is printed as the YAML that `tileflow
@@ -63,6 +65,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   bool counted = false;
   if (!m || !o) abort();
   if (s->walk) tf_model_to_walk(m);
+  if (oracle_all_points) tf_model_all_points(m);
   if (o->gave_up)
     s->too_large++;
   else if (!tf_model_eval(m, NULL, &r)) {
@@ -130,6 +133,11 @@ static void one(session *s, uint64_t seed) {
     k->run++;
     for (int f = 0; f < GEN_N; f++)
       s->with[f] += features >> f & 1;
+    if (s->file && !oracle_all_points && tf_workload_masked(tree->workload)) {
+      oracle_all_points = true;
+      compare(s, seed, &p, tree, d);
+      oracle_all_points = false;
+    }
   }
   tf_tree_free(tree);
   tf_spec_free(spec);
@@ -176,6 +184,8 @@ static bool set_mode(session *s, const char *option) {
     s->lines = true;
   else if (!strcmp(option, "--walk"))
     s->walk = true;
+  else if (!strcmp(option, "--all-points"))
+    oracle_all_points = true;
   else if (!strcmp(option, "--numbers"))
     gen_numbers_in = 1;
   else

@@ -2,6 +2,7 @@
  * running sum a value holds, whether an op without it is one of its operands or a number, and which
  * sums are divided at the end. */
 #include <math.h>
+#include <string.h>
 
 #include "tests/oracle/oracle.h"
 
@@ -76,33 +77,89 @@ static bool leaves(const oracle *o, int z, int scope) {
   return out || !read;
 }
 
-/* Whether the sum of op z may wait; then which sums it divides, and what holds a power of it. */
-static bool follow(const oracle *o, int z, int *divided_by, bool *holds_it) {
-  int power[256] = {0}, by[MAX_OPS];
+/* Whether op q reads what holds a power of a sum at the sum's own row, and keeps the dims of that
+ * row (D11); `rows`, bits by dim: on which of them a tensor's power depends. */
+static bool keeps_rows(const oracle *o, int q, int k, const int *power, uint64_t *rows) {
+  const tf_op *op = &o->wl->ops[q];
+  bool ok = true;
+  uint64_t own = 0;
+  for (int r = 0; r < op->n_reads; r++) {
+    const int z = op->reads[r].tensor;
+    for (int p = 0; power[z] != 0 && p < o->wl->tensors[z].rank; p++) {
+      const tf_index *ix = &op->reads[r].index[p];
+      const int dim = o->wl->ops[o->wl->tensors[z].producer].dims[p];
+      if (!(rows[z] >> dim & 1)) continue;
+      ok &= ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+      own |= UINT64_C(1) << dim;
+    }
+  }
+  for (int d = 0; d < op->n_out_dims; d++)
+    rows[op->out] |= own & (UINT64_C(1) << op->dims[d]);
+  return ok && (k == 0 || rows[op->out] == own);
+}
+
+/* Follows the sum of op z: which sums it divides, and what holds a power of it.  Whether it may
+ * wait. */
+static bool follow(const oracle *o, int z, bool *divides, bool *holds_it) {
+  int power[256] = {0};
+  uint64_t rows[256] = {0};
   const int scope = stream_scope(o, z);
   bool ok = true;
   power[o->wl->ops[z].out] = 1;
+  for (int d = 0; d < o->wl->ops[z].n_out_dims; d++)
+    rows[o->wl->ops[z].out] |= UINT64_C(1) << o->wl->ops[z].dims[d];
   for (int i = 0; i < o->wl->n_ops; i++) {
     const int q = o->wl->topo[i];
     const tf_op *op = &o->wl->ops[q];
     bool reads = false;
-    by[q] = -1;
+    divides[q] = holds_it[q] = false;
     for (int r = 0; r < op->n_reads; r++)
       reads |= power[op->reads[r].tensor] != 0;
     if (q == z || !reads || !op_below(o, q, scope)) continue;
-    const int k = power_of(op, power);
+    int k = power_of(op, power);
+    if (!keeps_rows(o, q, k, power, rows)) k = OTHER;
     if (stream_scope(o, q) >= 0) {
-      if (k == -1) by[q] = z;
+      divides[q] = k == -1;
     } else {
       power[op->out] = k;
+      holds_it[q] = k != 0;
       ok &= k != OTHER && (k == 0 || !leaves(o, op->out, scope));
     }
   }
-  for (int q = 0; ok && q < o->wl->n_ops; q++) {
-    if (by[q] >= 0) divided_by[q] = z;
-    if (power[o->wl->ops[q].out] != 0 && q != z) holds_it[q] = true;
-  }
   return ok;
+}
+
+/* Which sums may wait: not one that has to be read, nor one of which something holds a power beside
+ * that of another. */
+static void find_waiting(const oracle *o, bool *waits, int *divided_by, bool *holds_it) {
+  bool divides[MAX_OPS], holds[MAX_OPS], again = true;
+  for (int z = 0; z < o->wl->n_ops; z++)
+    waits[z] = stream_scope(o, z) >= 0 && o->wl->ops[z].reduce == TF_REDUCE_ADD;
+  while (again) {
+    bool next[MAX_OPS];
+    int held[MAX_OPS] = {0};
+    again = false;
+    memset(holds_it, 0, MAX_OPS);
+    for (int q = 0; q < o->wl->n_ops; q++)
+      divided_by[q] = -1, next[q] = waits[q];
+    for (int z = 0; z < o->wl->n_ops; z++) {
+      if (!waits[z]) continue;
+      next[z] = follow(o, z, divides, holds);
+      for (int q = 0; q < o->wl->n_ops; q++) {
+        held[q] += holds[q];
+        holds_it[q] |= holds[q];
+        if (divides[q]) divided_by[q] = z;
+      }
+    }
+    for (int z = 0; z < o->wl->n_ops; z++) {
+      if (!waits[z]) continue;
+      follow(o, z, divides, holds);
+      for (int q = 0; q < o->wl->n_ops; q++)
+        next[z] &= !holds[q] || held[q] < 2;
+      again |= !next[z];
+    }
+    memcpy(waits, next, sizeof next);
+  }
 }
 
 /* What is left of the op where operands count as stands[tensor], NAN: as themselves. */
@@ -133,20 +190,14 @@ static void try_step(const tf_op *op, const double *stands, bool holds_it, late_
 
 void find_late(const oracle *o, late_step *step) {
   double stands[256];
-  bool holds_it[MAX_OPS] = {false};
+  bool holds_it[MAX_OPS];
   int divided_by[MAX_OPS], scope_of[256];
+  bool waits[MAX_OPS];
   for (int z = 0; z < o->wl->n_tensors; z++)
     stands[z] = NAN, scope_of[z] = -1;
-  for (int q = 0; q < o->wl->n_ops; q++)
-    divided_by[q] = -1;
-  for (int z = 0; z < o->wl->n_ops; z++) {
-    const tf_op *op = &o->wl->ops[z];
-    if (stream_scope(o, z) < 0 || op->reduce != TF_REDUCE_ADD ||
-        !follow(o, z, divided_by, holds_it))
-      continue;
-    stands[op->out] = 1;
-    scope_of[op->out] = stream_scope(o, z);
-  }
+  find_waiting(o, waits, divided_by, holds_it);
+  for (int z = 0; z < o->wl->n_ops; z++)
+    if (waits[z]) stands[o->wl->ops[z].out] = 1, scope_of[o->wl->ops[z].out] = stream_scope(o, z);
   for (int i = 0; i < o->wl->n_ops; i++) {
     const int q = o->wl->topo[i];
     const tf_op *op = &o->wl->ops[q];

@@ -287,6 +287,7 @@ bool splits_alike(oracle *o); /* ops below a spatial loop split its dim alike */
 void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
 
 /* ---- masks (masks.c) ------------------------------------------------------------------------ */
+extern bool oracle_all_points; /* steps that a mask leaves out count like others */
 void find_mask(oracle *o);
 bool left_out(oracle *o, int n); /* the step of node n at the digits set: all its instances */
 /* Whether node n has run in an earlier setting of these loops, the rest of its path standing. */

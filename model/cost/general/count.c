@@ -200,9 +200,9 @@ static bool count_op(struct tf_model *m, int o) {
   if (!tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
   r->points = sum.box;
   m->ev.masked_too = true;
-  bool ok = !m->plan->skips || m->all_points ||
+  bool ok = !m->plan->skips ||
             tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum);
-  m->ev.masked_too = m->all_points;
+  m->ev.masked_too = false;
   if (!ok) return false;
   r->skipped = sum.box - r->points;
   r->recomputed = sum.box > m->plan->space[o] ? sum.box - m->plan->space[o] : 0;

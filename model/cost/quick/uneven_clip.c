@@ -7,15 +7,25 @@
 
 #define MOST 0x1p60 /* limit for intermediate sums */
 
+static tf_ival whole(const tf_even *e, const tf_even_range *r);
+
+/* The same for a range that others are made of: where it is padding alone, an op makes the nearest
+ * element. */
+static tf_ival whole_of(const tf_even *e, int range) {
+  const tf_even_range *r = &e->ranges[range];
+  const tf_ival all = whole(e, r);
+  return r->made && r->from < r->to ? tf_hull(all, tf_clamped(all, r->from, r->to)) : all;
+}
+
 /* The hull of a range over all settings. */
 static tf_ival whole(const tf_even *e, const tf_even_range *r) {
   if (r->what == TF_WHOLE) return (tf_ival){0, r->len};
-  if (r->what == TF_PART) return whole(e, &e->ranges[r->base]);
+  if (r->what == TF_PART) return whole_of(e, r->base);
   tf_ival all = {0, 0};
   for (int i = r->first; i < r->first + r->n; i++) {
     tf_ival one = {e->reads[i].c, 1};
     for (int t = e->reads[i].first; t < e->reads[i].first + e->reads[i].n; t++)
-      one = tf_index_plus(one, e->terms[t].coef, whole(e, &e->ranges[e->terms[t].range]));
+      one = tf_index_plus(one, e->terms[t].coef, whole_of(e, e->terms[t].range));
     all = tf_hull(all, one);
   }
   return all;
