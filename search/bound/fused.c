@@ -267,7 +267,7 @@ static bool same_op(const tf_f_op *a, const tf_f_op *b) {
 
 /* The words that the nest of an op adds, at least; below 0: nothing is known. */
 static double least_of_op(graph *g, const tf_f_op *op) {
-  const tf_f_pin none = {.part = -1};
+  const tf_f_pin none = {.part = -1, .times = INFINITY};
   for (int most = EXACT; most >= COARSE && g->looks > 0; most /= 2) {
     int64_t looks = g->looks < LOOKS / 8 ? g->looks : LOOKS / 8;
     const int64_t had = looks;

@@ -468,7 +468,9 @@ static wish wish_of(const tf_f_nest *n, int place, int d, int *fixed) {
     *fixed = n->pin->steps[d];
     return FIXED;
   }
-  return has ? MANY : p->role == TF_F_READ ? ANY : FEW;
+  if (has) return MANY;
+  /* Loops on dims that an intermediate lacks make it again: no matter, unless that has a limit. */
+  return p->role == TF_F_READ && isinf(n->pin->times) ? ANY : FEW;
 }
 
 static void place_dim(tf_f_nest *n, int d, int place, int least);

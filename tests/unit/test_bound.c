@@ -524,6 +524,30 @@ static void check_half(void) {
   case_drop(&s);
 }
 
+/* A chain whose B and D stay throughout in the room there is, while C is made once, row by row: no
+ * word passes twice, though units have no time to make C twice. */
+static void check_throughout(void) {
+  static const char arch[] = "architecture:\n  name: a\n  memories:\n"
+                             "  - {name: DRAM, bandwidth: 0.25}\n"
+                             "  - {name: Buf, capacity: 400}\n"
+                             "  compute: [{name: u, ops: [mac], below: Buf, mesh: [6, 1]}]\n";
+  static const char work[] = "workload:\n  name: w\n  dims: {m: 128, l: 16, n: 4, k: 16}\n  ops:\n"
+                             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n";
+  static const char tree[] = "DRAM for m=128\n  Pipe keep C@Buf\n"
+                             "    DRAM\n      Buf for k=4 l=16 spatial k=4@x\n        op C\n"
+                             "    DRAM\n      Buf for n=4 l=16\n        op E\n";
+  test_case s = case_of(arch, work);
+  s.tree = tf_tree_parse(tree, (tf_loc){0}, s.spec->arch, s.spec->workload, s.d);
+  s.model = s.tree ? tf_model_new(s.tree, s.d) : NULL;
+  tf_bounds b;
+  if (CHECK(s.model && tf_model_eval(s.model, NULL, &s.r) && s.r.feasible) &&
+      CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d))) {
+    CHECK_I64(b.traffic_words, 2048 + 256 + 64 + 512);
+    CHECK(s.r.cycles <= 4 * 2880 * (1 + 1e-9) && b.cycles <= s.r.cycles);
+  }
+  case_drop(&s);
+}
+
 static void check_own_room(int cases, uint64_t seed) {
   tf_rng r = tf_rng_new(seed, 3);
   static const double wide[] = {0.05, 0.2, 0.5, 1, 2, 8};
@@ -576,6 +600,7 @@ int main(int argc, char **argv) {
   check_large();
   check_found(cases, EVALS, seed);
   check_half();
+  check_throughout();
   check_own_room(3 * cases, seed);
   return check_report();
 }

@@ -78,6 +78,8 @@ static const char *take_name(const char *p, char *name) {
   return past_blanks(p + n);
 }
 
+static bool begins_name(char c) { return isalpha((unsigned char)c) || c == '_'; }
+
 static dim *dim_of(forge *f, const char *name, tf_loc at) {
   for (int i = 0; i < f->n_dims; i++)
     if (!strcmp(f->dims[i].name, name)) return &f->dims[i];
@@ -143,14 +145,18 @@ static bool add_index(forge *f, access *to, const char *rank, const char *index,
     return tf_fail(f->diags, at, TF_E_SYNTAX, "an index is a sum of rank variables, not '%.40s'",
                    index);
   const char *rest = take_name(index, name);
-  tf_page_add(&to->index, "%s%s", to->index.len ? ", " : "", past_blanks(index));
-  for (const char *p = index; *p;) {
+  tf_page_add(&to->index, "%s", to->index.len ? ", " : "");
+  for (const char *p = past_blanks(index), *next; *p; p = next) {
     char one[MOST_NAME];
-    const char *next = isalpha((unsigned char)*p) ? take_name(p, one) : NULL;
-    dim *in = next ? dim_of(f, one, at) : NULL;
-    if (next && !in) return false;
+    next = begins_name(*p) ? take_name(p, one) : p + 1;
+    if (!next)
+      return tf_fail(f->diags, at, TF_E_LIMIT,
+                     "a rank variable has at most %d letters, not '%.60s'", MOST_NAME - 1, p);
+    const bool times = begins_name(*p) && p > index && isdigit((unsigned char)p[-1]); /* `2p` */
+    tf_page_add(&to->index, "%s%.*s", times ? "*" : "", (int)(next - p), p);
+    dim *in = begins_name(*p) ? dim_of(f, one, at) : NULL;
+    if (begins_name(*p) && !in) return false;
     if (in) in->used = true;
-    p = next ? next : p + 1;
   }
   if (!rest || *rest) return true;
   dim *d = dim_of(f, name, at);
@@ -248,10 +254,10 @@ static bool reduces(const forge *f, const access *out) {
   for (int i = 0; i < f->n_accesses; i++)
     for (const char *p = f->accesses[i].index.text; p && *p;) {
       char name[MOST_NAME], other[MOST_NAME];
-      const char *next = isalpha((unsigned char)*p) ? take_name(p, name) : NULL;
+      const char *next = begins_name(*p) ? take_name(p, name) : NULL;
       bool there = !next;
       for (const char *q = out->index.text; next && q && *q;) {
-        const char *after = isalpha((unsigned char)*q) ? take_name(q, other) : NULL;
+        const char *after = begins_name(*q) ? take_name(q, other) : NULL;
         there |= after && !strcmp(name, other);
         q = after ? after : q + 1;
       }
@@ -345,7 +351,9 @@ static bool write_bits(forge *f, tf_page *out) {
   }
   for (int z = 0; z < f->n_tensors && ok; z++) {
     const tf_ynode *own = tf_ymap_get(f->bits, f->tensor[z]), *of = own ? own : all;
-    if (of) tf_page_add(out, "    %s: {word-bits: %s}\n", f->tensor[z], past_blanks(of->text));
+    int64_t bits = 0;
+    if (of && take_number(of->text, &bits))
+      tf_page_add(out, "    %s: {word-bits: %" PRId64 "}\n", f->tensor[z], bits);
   }
   return ok;
 }

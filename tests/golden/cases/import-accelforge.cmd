@@ -30,6 +30,16 @@ workload:
     - {name: O, projection: [n, m, p], output: true}
     iteration_space_shape: [0 <= r <= 2]
 Y
+cat >$OUT/spelt.yaml <<'Y'
+workload:
+  iteration_space_shape: {_k: 0 <= _k < 6}
+  rank_sizes: {M: 4}
+  bits_per_value: {All: 2*8}
+  einsums:
+  - "Z[m] = A[2m + _k]"
+Y
+tileflow import $OUT/spelt.yaml
+tileflow check $OUT/spelt.yaml
 tileflow import $OUT/attention.yaml
 tileflow check $OUT/attention.yaml
 tileflow import $OUT/window.yaml
@@ -48,3 +58,4 @@ try 'workload:\n  einsums: [{name: Z, tensor_accesses: [{name: A, projection: [m
 try 'workload:\n  einsums: [{name: Z, tensor_accesses: [{name: A B, projection: [m]}]}]\n'
 try 'workload:\n  einsums: [{tensor_accesses: [{name: A, projection: [m], output: True}, {name: B, projection: [m], output: True}]}]\n'
 try 'workload:\n  einsums: ["Z[m] = A[m]"]\n  shapes: 3\n'
+try 'workload:\n  einsums: ["Z[m] = A[m + a23456789a23456789a23456789a23456789a23456789a2345678]"]\n'

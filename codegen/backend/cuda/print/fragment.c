@@ -308,7 +308,7 @@ static void start_row(c_printer *c, const shape *t, bool parts) {
 static void join_parts(c_printer *c, tf_reduce r) {
   for (int by = PARTS / 2; by; by /= 2)
     for (int i = 0; i < by; i++) {
-      char a[16], b[16];
+      char a[24], b[24];
       snprintf(a, sizeof a, "part[%d]", i), snprintf(b, sizeof b, "part[%d]", i + by);
       c_indent(c), fprintf(c->out, "%s = ", a), cu_combine(c, r, a, b), fputs(";\n", c->out);
     }
