@@ -3,6 +3,7 @@
  * such kind is summed over once. */
 #include "model/cost/general/beside.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,7 @@ static int entered_row(const job *j, int row) {
 /* Adds what an instance moves to its own. */
 static void add(const job *j, int64_t instance, int row, tf_flow v) {
   const tf_each *x = j->m->each;
+  assert(instance < x->n); /* units have no row */
   tf_flow_add(&x->flows[(size_t)instance * (size_t)j->m->plan->n_slices + (size_t)j->i], &v);
   if (j->of.s->leaf) return;
   tf_flow_add(
@@ -330,7 +332,7 @@ static void add_own(job *j, const kind *k, tf_move *all) {
     } else {
       v = tf_move_of(s, &j->m->plan->arch->memories[s->level], e);
     }
-    add(j, own, r, (tf_flow){.fill = (double)v.fill, .drain = (double)v.drain});
+    if (!s->leaf) add(j, own, r, (tf_flow){.fill = (double)v.fill, .drain = (double)v.drain});
     add(j, server, r, (tf_flow){.read = (double)v.read, .update = (double)v.update});
     all->fill += v.fill;
     all->drain += v.drain;
