@@ -163,10 +163,8 @@ static bool begin(struct tf_model *m, int i, job *j) {
 }
 
 static void end(job *j) {
-  for (int k = 0; k < j->n; k++) {
-    free(j->all[k].key);
-    free(j->all[k].row);
-  }
+  for (int k = 0; k < j->n; k++)
+    free(j->all[k].key), free(j->all[k].row);
   free(j->all);
   tf_beside_end(&j->of);
 }
