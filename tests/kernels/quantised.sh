@@ -33,7 +33,7 @@ workload points 'c: 18, k: 20, y: 7, x: 9' "I: {$byte, unsigned: true}, W: {$byt
   'S[k,y,x] += I[c,y,x] * W[k,c]' 'Y[k,y,x] = min(max(round(S[k,y,x] * scale[k] * 0.00137) + 100, 0), 255)'
 # of every other pixel; rows of a vector and a part, and of less than one, where the others are not laid out
 for n in 11 7; do
-  workload strided$n "c: 18, k: 20, y: 5, x: $n" "I: {$byte, unsigned: true}, W: {$byte}, Y: {$byte}" \
+  workload strided$n "c: 64, k: 64, y: 20, x: $n" "I: {$byte, unsigned: true}, W: {$byte}, Y: {$byte}" \
     'S[k,y,x] += I[c,2*y,2*x] * W[k,c]' 'Y[k,y,x] = min(max(round(S[k,y,x] * scale[k] * 0.00137) + 100, 0), 255)'
 done
 workload pool 'c: 5, y: 4, x: 6, u: 2, v: 2' "I: {$byte, unsigned: true}, Y: {$byte}" \
