@@ -25,8 +25,8 @@ static inline int64_t tf_sat_mul(int64_t a, int64_t b) {
   return tf_mul(a, b, &r) ? r : INT64_MAX;
 }
 
-/* Of n >= 0, so many parts of `by` >= 1; n + by must not pass 2^63 - 1. */
-static inline int64_t tf_ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+/* Of n >= 0, so many parts of `by` >= 1. */
+static inline int64_t tf_ceil_div(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 /* The greatest common divisor; 0 is a multiple of all. */
 static inline int64_t tf_gcd(int64_t a, int64_t b) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "search/closed/closed.h"
 
 bool tf_c_has(const tf_c_problem *p, int d, int l) {
@@ -119,11 +120,11 @@ static int64_t most_even(int64_t lo, int64_t hi) {
  * rounded down gives, and with one less.  Tiles further in are at most x long, so a longer tile
  * with as many steps is of no use. */
 static void add_near(choices *c, int64_t len, double x, int64_t need) {
-  const int64_t units = (len + need - 1) / need;
+  const int64_t units = tf_ceil_div(len, need);
   int64_t most = (int64_t)(x / (double)need * (1 + 1e-9));
   most = most < 1 ? 1 : most > units ? units : most;
-  const int64_t steps = (units + most - 1) / most;
-  add_tile(c, need * most_even((units + steps - 1) / steps, most));
+  const int64_t steps = tf_ceil_div(units, most);
+  add_tile(c, need * most_even(tf_ceil_div(units, steps), most));
   if (steps > 1) add_tile(c, need * ((units + steps - 2) / (steps - 1)));
 }
 

@@ -1,6 +1,7 @@
 /* Fused shapes: shared loops in every order of their groups, tiles by Eq. 3.18 to 3.21, own Tiles
  * for each op. */
 #include "search/closed/fuse.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -249,7 +250,7 @@ static void shared_tile(const fuse *f, const tf_c_tiles *t, int d, tf_c_tile *ou
     if (f->chain.loops[l].op >= 0) continue;
     int64_t from = d ? whole(t->tile[d - 1][l]) : f->chain.loops[l].extent;
     int64_t to = whole(t->tile[d][l] * p->spread[d][l] / (d ? p->spread[d - 1][l] : 1));
-    tf_c_add(out, f->chain.loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
+    tf_c_add(out, f->chain.loops[l].dim, tf_ceil_div(from, to), TF_TEMPORAL);
   }
   for (int i = 0; i < f->spread[d].n; i++)
     tf_c_add(out, f->chain.loops[f->slot_loop[f->spread[d].slot[i]]].dim, f->spread[d].factor[i],
@@ -263,7 +264,7 @@ static void own_tile(const fuse *f, const tf_c_tiles *t, int k, tf_c_tile *out) 
     int l = p->order[i];
     int64_t to = whole(t->tile[p->n - 1][l]);
     if (f->chain.loops[l].op == f->chain.ops[k])
-      tf_c_add(out, f->chain.loops[l].dim, (f->chain.loops[l].extent + to - 1) / to, TF_TEMPORAL);
+      tf_c_add(out, f->chain.loops[l].dim, tf_ceil_div(f->chain.loops[l].extent, to), TF_TEMPORAL);
   }
 }
 

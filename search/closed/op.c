@@ -1,6 +1,7 @@
 /* The own Tiles of one op: spatial unrolling first (Eq. 3.7), then tiles level by level (Eq. 3.21),
  * over all orders of its loop groups. */
 #include "search/closed/op.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <string.h>
@@ -293,8 +294,9 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
       int64_t from = d ? (int64_t)(t->tile[d - 1][l] + 0.5) : c->loops[l].extent;
       int64_t to = m < o->unit_level ? (int64_t)(t->tile[d][l] + 0.5) : 1;
       for (int k = 0; k < spread[m].n; k++)
-        if (op->dims[spread[m].slot[k]] == c->loops[l].dim) to *= spread[m].factor[k];
-      tf_c_add(w, c->loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
+        if (op->dims[spread[m].slot[k]] == c->loops[l].dim)
+          to = tf_sat_mul(to, spread[m].factor[k]);
+      tf_c_add(w, c->loops[l].dim, tf_ceil_div(from, to), TF_TEMPORAL);
     }
     for (int k = 0; k < spread[m].n; k++)
       tf_c_add(w, op->dims[spread[m].slot[k]], spread[m].factor[k],
