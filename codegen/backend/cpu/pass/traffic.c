@@ -16,8 +16,8 @@ typedef struct {
 static bool maps_sums(const ir_body *b, int op) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_NEST && s->op == op &&
-        (cpu_of(s)->map || (cpu_of(s)->window && cpu_of(s)->window->n_maps > 0)))
+    const cpu_note *of = cpu_of(s);
+    if (s->kind == IR_NEST && s->op == op && (of->map || (of->window && of->window->n_maps > 0)))
       return true;
     if (maps_sums(&s->body, op)) return true;
   }
