@@ -107,8 +107,8 @@ typedef struct {
  * arena. False: out of memory (in d), or the costs aborted. */
 bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_cost_source *p,
                    net_cuts *out, tf_diags *d);
-/* Whether the ops, ascending by topological position, may be a group; again: other groups may make
- * again what is read inside and outside. */
+/* Whether the ops, ascending by topological position, may be a group; recompute: other groups may
+ * make again what is read inside and outside. */
 bool net_may_group(const tf_workload *wl, const int *ops, int n, bool recompute);
 
 /* ---- what groups cost (cost/costs.c) -------------------------------------------------------- */

@@ -117,14 +117,14 @@ typedef struct {
 } growing;
 
 /* again: ops of it that have not run when it is over. */
-static bool add_edge(search *s, const growing *g, uint64_t recompute) {
+static bool add_edge(search *s, const growing *g, uint64_t again) {
   edge *e = TF_NEW(s->a, edge);
   if (!e) return no_memory(s);
   *e = (edge){.from = g->from, .ops = g->ops};
   if (s->costs && !s->costs->meet(s->costs->ctx, g->op, g->n, &e->id, &e->least))
     return !(s->failed = true);
   if (isinf(e->least)) return true;
-  const int to = state_after(s, g->from, g->ops & ~recompute);
+  const int to = state_after(s, g->from, g->ops & ~again);
   if (to < 0) return false;
   e->next = s->state[to].edges;
   s->state[to].edges = e;
@@ -189,15 +189,14 @@ static uint64_t may_join(const near_by *v, uint64_t ops, int from, int more) {
 /* Ops of the set that others have to make again, if `join` joins it: it reads their output, and so
  * does an op outside that has not run, or one of the set of which the same is true. */
 static uint64_t made_again(const near_by *v, uint64_t ops, uint64_t join) {
-  uint64_t recompute = 0;
+  uint64_t again = 0;
   for (uint64_t rest = ops; rest;) {
     const int k = 63 - __builtin_clzll(rest);
     rest &= ~(UINT64_C(1) << k);
     const bool outside = v->beyond[k] || (v->readers[k] & v->left & ~(ops | join));
-    if ((v->readers[k] & ops) && (outside || (v->readers[k] & recompute)))
-      recompute |= UINT64_C(1) << k;
+    if ((v->readers[k] & ops) && (outside || (v->readers[k] & again))) again |= UINT64_C(1) << k;
   }
-  return recompute;
+  return again;
 }
 
 /* Whether some of the ops that can join make the set a group: they connect it, and no reader of an
@@ -221,9 +220,9 @@ static bool may_become(const search *s, const near_by *v, uint64_t ops, uint64_t
 /* Enumerates the groups that consist of g and later ops, from the one at k on. */
 static bool extend(search *s, const near_by *v, growing *g, int from) {
   if (++s->sets > s->most_sets) return false;
-  const uint64_t recompute = s->recompute ? made_again(v, g->ops, 0) : 0;
-  if (g->n && __builtin_popcountll(recompute) <= NET_MOST_AGAIN &&
-      net_may_group(s->wl, g->op, g->n, s->recompute) && !add_edge(s, g, recompute))
+  const uint64_t again = s->recompute ? made_again(v, g->ops, 0) : 0;
+  if (g->n && __builtin_popcountll(again) <= NET_MOST_AGAIN &&
+      net_may_group(s->wl, g->op, g->n, s->recompute) && !add_edge(s, g, again))
     return false;
   const uint64_t join = may_join(v, g->ops, from, s->max_ops - g->n);
   if (g->n && !may_become(s, v, g->ops, join)) return true;

@@ -36,11 +36,11 @@ typedef struct {
   const tf_workload *wl;
   tf_diags *d;
   tf_arena *a;
-  const tf_ynode **named;     /* [n_ops] where a group names the op; NULL: nowhere yet */
-  const tf_ynode **recompute; /* [n_ops] where another one does */
-  int *group_of;              /* [n_ops] 1 + its group, the last */
-  bool lost;                  /* some group names unknown ops, or none */
-  const int *last;            /* as in net_cutting */
+  const tf_ynode **named;       /* [n_ops] where a group names the op; NULL: nowhere yet */
+  const tf_ynode **named_again; /* [n_ops] where another one does */
+  int *group_of;                /* [n_ops] 1 + its group, the last */
+  bool lost;                    /* some group names unknown ops, or none */
+  const int *last;              /* as in net_cutting */
   tf_net_plan *plan;
 } reader;
 
@@ -82,8 +82,8 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
     } else {
       if (!r->named[o])
         r->named[o] = name;
-      else if (!r->recompute[o])
-        r->recompute[o] = name;
+      else if (!r->named_again[o])
+        r->named_again[o] = name;
       r->group_of[o] = group + 1;
       if (i < NET_MAX_GROUP) ops[i] = o;
     }
@@ -144,8 +144,8 @@ static bool made_again(reader *r) {
       const tf_tensor *z = &r->wl->tensors[r->wl->ops[op].out];
       if (!stores(g, op))
         ok = kept_inside(r, g, z) && ok;
-      else if (r->recompute[op] && (stored_by(r, op) < i || !read_from_memory(r, z, &by)))
-        ok = is_twice(r, op, r->recompute[op]), r->recompute[op] = NULL; /* told once */
+      else if (r->named_again[op] && (stored_by(r, op) < i || !read_from_memory(r, z, &by)))
+        ok = is_twice(r, op, r->named_again[op]), r->named_again[op] = NULL; /* told once */
     }
     for (int t = 0; t < g->workload->n_tensors; t++) {
       const int maker = r->wl->tensors[g->tensor[t]].producer;
@@ -167,7 +167,7 @@ static bool in_order(const reader *r) {
     const tf_tensor *late = NULL;
     for (int k = 0; k < op->n_reads && !late; k++) {
       const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
-      if (z->producer >= 0 && !r->recompute[z->producer] && !r->recompute[o] &&
+      if (z->producer >= 0 && !r->named_again[z->producer] && !r->named_again[o] &&
           r->group_of[z->producer] > r->group_of[o])
         late = z;
     }
@@ -353,11 +353,11 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   if (!v[P_GROUPS]) return false;
   const size_t n = v[P_GROUPS]->n;
   r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
-  r->recompute = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
+  r->named_again = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
   r->group_of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
   const int *last;
-  if (!r->named || !r->recompute || !r->group_of || !r->plan->groups ||
+  if (!r->named || !r->named_again || !r->group_of || !r->plan->groups ||
       !net_channels_last(r->a, r->wl, r->plan->target, r->plan->dtype, &last))
     return no_memory(r);
   r->last = last;

@@ -12,8 +12,8 @@
  * be timed, as many mappings have the same kernel. */
 enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
 /* 1 / PROBE of the budget is used to find out whether a template suits the workload; first 1 /
- * GLANCE of that, as most templates that suit show it at once. */
-enum { PROBE = 8, GLANCE = 8 };
+ * FIRST of that, as most templates that suit show it at once. */
+enum { PROBE = 8, FIRST = 8 };
 /* A search gets 1 / SHARE of the time left, as kernels are estimated after it, and other forms
  * tried. */
 enum { SHARE = 2 };
@@ -151,7 +151,7 @@ static bool suits(const planner *p, const tf_tree *template, int part, tf_diags 
 static tf_tree *template_of(const planner *p, tf_template form) {
   tf_diags *d = tf_diags_new(); /* a template that does not fit is no error of the user's */
   tf_tree *t = d ? tf_search_template(p->arch, p->wl, form) : NULL;
-  const bool ok = t && (suits(p, t, PROBE * GLANCE, d) || suits(p, t, PROBE, d));
+  const bool ok = t && (suits(p, t, PROBE * FIRST, d) || suits(p, t, PROBE, d));
   tf_diags_free(d);
   if (ok) return t;
   tf_tree_free(t);

@@ -64,22 +64,22 @@ static char *import_onnx(const tf_text *texts, size_t n, const tf_setting *set, 
   return tf_import_onnx(texts, set, n_set, d);
 }
 
+/* Whether none is set, of files that cannot have any; else an error. */
+static bool has_no_macros(size_t n_set, tf_diags *d) {
+  return !n_set || tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE,
+                           "--set gives macros of TileFlow's files: these have none");
+}
+
 static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
                              tf_diags *d) {
   (void)set;
-  if (!n_set) return tf_import_timeloop(texts, n, d);
-  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE,
-          "--set gives macros of TileFlow's files: these have none");
-  return NULL;
+  return has_no_macros(n_set, d) ? tf_import_timeloop(texts, n, d) : NULL;
 }
 
 static char *import_accelforge(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
                                tf_diags *d) {
   (void)set;
-  if (!n_set) return tf_import_accelforge(texts, n, d);
-  tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE,
-          "--set gives macros of TileFlow's files: these have none");
-  return NULL;
+  return has_no_macros(n_set, d) ? tf_import_accelforge(texts, n, d) : NULL;
 }
 
 /* The first row that knows one of the files reads them all; the last reads what no row knows, and

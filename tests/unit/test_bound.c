@@ -494,6 +494,14 @@ static void search_own(test_case *s, int seed, tf_objective by, double bound) {
   tf_search_free(best);
 }
 
+/* Evaluates the mapping, which fits, and finds the bounds of all. */
+static bool bounds_and_counts(test_case *s, const char *tree, tf_bounds *b) {
+  s->tree = tf_tree_parse(tree, (tf_loc){0}, s->spec->arch, s->spec->workload, s->d);
+  s->model = s->tree ? tf_model_new(s->tree, s->d) : NULL;
+  return CHECK(s->model && tf_model_eval(s->model, NULL, &s->r) && s->r.feasible) &&
+         CHECK(tf_bounds_on_chip(s->spec->arch, s->spec->workload, b, s->d));
+}
+
 /* A chain of which half of C fills the registers: B and D pass twice. */
 static void check_half(void) {
   static const char arch[] = "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n"
@@ -510,11 +518,8 @@ static void check_half(void) {
                              "      Buf spatial m=8@x m=2@y l=4@y\n"
                              "        Reg for m=2 l=3 bypass D E\n          op E\n";
   test_case s = case_of(arch, work);
-  s.tree = tf_tree_parse(tree, (tf_loc){0}, s.spec->arch, s.spec->workload, s.d);
-  s.model = s.tree ? tf_model_new(s.tree, s.d) : NULL;
   tf_bounds b;
-  if (CHECK(s.model && tf_model_eval(s.model, NULL, &s.r) && s.r.feasible) &&
-      CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d))) {
+  if (bounds_and_counts(&s, tree, &b)) {
     int64_t words = 0;
     for (int z = 0; z < s.spec->workload->n_tensors; z++)
       words += s.r.counts[z].read + s.r.counts[z].update;
@@ -537,11 +542,8 @@ static void check_throughout(void) {
                              "    DRAM\n      Buf for k=4 l=16 spatial k=4@x\n        op C\n"
                              "    DRAM\n      Buf for n=4 l=16\n        op E\n";
   test_case s = case_of(arch, work);
-  s.tree = tf_tree_parse(tree, (tf_loc){0}, s.spec->arch, s.spec->workload, s.d);
-  s.model = s.tree ? tf_model_new(s.tree, s.d) : NULL;
   tf_bounds b;
-  if (CHECK(s.model && tf_model_eval(s.model, NULL, &s.r) && s.r.feasible) &&
-      CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d))) {
+  if (bounds_and_counts(&s, tree, &b)) {
     CHECK_I64(b.traffic_words, 2048 + 256 + 64 + 512);
     CHECK(s.r.cycles <= 4 * 2880 * (1 + 1e-9) && b.cycles <= s.r.cycles);
   }
