@@ -124,10 +124,8 @@ static double words_past(const holding *h, int which) {
   for (int r = 0; r < op->n_reads; r++) {
     const tf_ref *ref = &op->reads[r];
     const tf_tensor *t = &h->wl->tensors[ref->tensor];
-    double words = 1;
+    double words = (double)tf_tensor_words(t);
     if (ref->tensor == z) continue;
-    for (int k = 0; k < t->rank; k++)
-      words *= (double)t->extent[k];
     for (int k = 0; k < h->n; k++)
       if (!tf_ref_moves(ref, t->rank, h->dim[which][k])) words *= (double)h->now.steps[k];
     all += words;

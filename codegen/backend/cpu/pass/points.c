@@ -331,8 +331,9 @@ static void row_parts(const points *p, const ir_program *of, int k, double runs,
                n = rows * vectors(p, k);
   operation_parts(p, n, part);
   part[TF_COST_ROW] += rows;
-  cpu_transposition t; /* in registers: half of the time (bench/kernels/unseen.py, turned) */
-  const double share = cpu_transposes_words(of, p->op, &t) ? 0.5 : 1;
+  enum { AS_FAST = 2 }; /* words that registers transpose (arch-specs/cores/fitted.csv) */
+  cpu_transposition t;
+  const double share = cpu_transposes_words(of, p->op, &t) ? 1.0 / AS_FAST : 1;
   part[reads_narrow_type(p, of) ? TF_COST_SCATTER_NARROW : TF_COST_SCATTER] +=
       n * p->lanes * gathered_reads(p, k) * share;
   for (int i = 0; i < p->op->n_reads; i++)

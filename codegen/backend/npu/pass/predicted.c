@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codegen/backend/npu/pass/pass.h"
 #include "codegen/ir/memo.h"
 
@@ -14,13 +15,13 @@ typedef struct {
 } prediction;
 
 typedef struct {
-  size_t n, room;
+  int64_t n;
   prediction *at;
 } predictions;
 
 static void drop(void *made) {
   predictions *all = made;
-  for (size_t i = 0; i < all->n; i++)
+  for (int64_t i = 0; i < all->n; i++)
     free(all->at[i].text);
   free(all->at);
   free(all);
@@ -41,23 +42,17 @@ static bool holds(const prediction *p, npu_limits most) {
 }
 
 static const prediction *find(const predictions *all, const char *text, npu_limits most) {
-  for (size_t i = 0; i < all->n; i++)
+  for (int64_t i = 0; i < all->n; i++)
     if (holds(&all->at[i], most) && !strcmp(all->at[i].text, text)) return &all->at[i];
   return NULL;
 }
 
 /* Takes the prediction's text; where there is no room it is not kept. */
 static void keep(predictions *all, prediction p) {
-  if (all->n == all->room) {
-    const size_t room = all->room ? 2 * all->room : 32;
-    prediction *at = realloc(all->at, room * sizeof *at);
-    if (!at) {
-      free(p.text);
-      return;
-    }
-    all->at = at, all->room = room;
-  }
-  all->at[all->n++] = p;
+  if (TF_GROW(all->at, all->n))
+    all->at[all->n++] = p;
+  else
+    free(p.text);
 }
 
 bool npu_predict_once(tf_emit_memo *m, const tf_tree *tree, npu_limits most, npu_terms *terms,
