@@ -6,11 +6,12 @@
  * digits times what one step of each loop moves it.  This is true of whole extents; of a part that
  * a loop cuts (shifted by its step, and no longer than the first); of an affine read (shifted by
  * the sum of its dims' shifts); of the hull of several reads if each loop moves them all alike; and
- * borders only shorten ranges.  So the range at the start, without borders and within the extent,
- * is an upper bound; where some setting reaches it, it is the longest.  Otherwise, and where reads
- * are not moved alike (then the extent is the bound), settings are evaluated one by one; if they
- * are too many, the bound counts: trip counts that do not cover it are refused, although they might
- * do. */
+ * borders only shorten ranges, but that they pull a read in the padding alone to the nearest
+ * element, maybe away from another read (`bent`: moved unlike, too).  So the range at the start,
+ * without borders and within the extent, is an upper bound; where some setting reaches it, it is
+ * the longest.  Otherwise, and where reads are not moved alike (then the extent is the bound),
+ * settings are evaluated one by one; if they are too many, the bound counts: trip counts that do
+ * not cover it are refused, although they might do. */
 #ifndef MODEL_TREE_COVER_H
 #define MODEL_TREE_COVER_H
 #include "model/tree/range.h"

@@ -36,10 +36,11 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
 /* ---- how far loops move a range ------------------------------------------------------------- */
 void tf_index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
   s->mask = 0;
-  s->mixed = false;
+  s->mixed = s->bent = false;
   for (int i = 0; i < x->n_terms; i++) {
     const tf_shift *d = &r->shift[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
     s->mixed |= d->mixed;
+    s->bent |= d->bent;
     for (uint64_t left = d->mask; left; left &= left - 1) {
       int k = __builtin_ctzll(left);
       int64_t by;
@@ -61,18 +62,47 @@ uint64_t tf_shifts_part(const tf_shift *a, const tf_shift *b) {
   return apart;
 }
 
-/* The same for all that the ops below node n read of rank k of op o's output. */
+/* The least length of the i-th range of op o at any setting below node n, of ranges that are not
+ * empty: that of what no loop has split; of others one element. */
+static int64_t least_length(const tf_ranges *r, int o, int i, int n) {
+  const int at = r->f->dim_from[o] + i;
+  const int rule = (int)tf_range_source(r->f, o, r->f->wl->ops[o].dims[i], n).rule;
+  const bool whole = rule == TF_BY_EXTENT || (rule == TF_BY_LOOPS && r->f->lead[o] == 0);
+  return whole && !r->shift[at].mask && !r->shift[at].mixed ? r->range[at].len : 1;
+}
+
+/* Whether the read of a tensor that is padded by `pad` may be in the padding alone. */
+static bool may_miss(const tf_ranges *r, int o, const tf_index *x, int64_t pad, int n) {
+  int64_t least = 1;
+  for (int i = 0; i < x->n_terms && least <= pad; i++) {
+    const int64_t by = x->terms[i].coef;
+    const int slot = tf_dim_slot(r->f, o, x->terms[i].dim);
+    least += (by < 0 ? -by : by) * (least_length(r, o, slot, n) - 1);
+  }
+  return least <= pad;
+}
+
+/* The same for all that the ops below node n read of rank k of op o's output.  Where one read of
+ * several is bent, the hull may be longer than without borders, as if they moved unlike. */
 static void demanded_shift(tf_ranges *r, int o, int k, int n) {
+  const tf_workload *wl = r->f->wl;
+  const int64_t pad = wl->tensors[wl->ops[o].out].pad[k];
   tf_shift *all = &r->shift[r->f->dim_from[o] + k], one;
-  bool first = true;
+  bool first = true, several = false, misses = false;
   TF_EACH_READ (r->f, o, n, at) {
-    tf_index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
+    const tf_index *x = &wl->ops[at.op].reads[at.ref].index[k];
+    tf_index_shift(r, at.op, x, first ? all : &one);
+    misses |= pad > 0 && may_miss(r, at.op, x, pad, n);
     if (!first) {
+      several = true;
+      all->bent |= one.bent;
       all->mixed |= one.mixed || tf_shifts_part(all, &one);
       all->mask |= one.mask; /* per_step is not used where it is mixed */
     }
     first = false;
   }
+  all->mixed |= several && all->bent;
+  all->bent |= misses;
 }
 
 /* Notes that the k-th loop on the way down moves a range by a step. */
@@ -208,7 +238,7 @@ void tf_ranges_reset(tf_ranges *r) {
       r->range[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
   for (int at = 0; r->shift && at < r->f->n_dims; at++) {
     r->shift[at].mask = 0;
-    r->shift[at].mixed = false;
+    r->shift[at].mixed = r->shift[at].bent = false;
   }
 }
 

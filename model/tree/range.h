@@ -10,6 +10,7 @@ enum { TF_SHIFT_LOOPS = 64 };
 typedef struct {
   uint64_t mask;
   bool mixed; /* a hull of parts that do not move alike, or too deep to be tracked */
+  bool bent;  /* settings of which all is padding may move it otherwise: to the nearest element */
   int64_t per_step[TF_SHIFT_LOOPS];
 } tf_shift;
 

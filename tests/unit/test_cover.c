@@ -124,14 +124,10 @@ static bool try_row(test_case *e, slow *s, tf_cover *c, const int64_t *trips, ta
   return check_failed == failures;
 }
 
-static void try_case(uint64_t seed, bool padded, tally *t) {
-  static page p;
-  unsigned features = padded ? 1U << GEN_PAD : 0;
-  const char *kind;
+/* The text's own trip counts, and others drawn around them. */
+static void try_text(const char *text, uint64_t seed, const char *of, tally *t) {
   test_case e = {0};
-  p.len = 0;
-  CHECK(gen_case(seed, &p, &features, &kind));
-  case_read(&e, p.text);
+  case_read(&e, text);
   tf_arena *a = tf_arena_new();
   if (e.model && a) {
     slow s = {.p = e.model->plan};
@@ -152,14 +148,55 @@ static void try_case(uint64_t seed, bool padded, tally *t) {
                        : own;
       }
       if (try_row(&e, &s, c, trips, t)) continue;
-      printf("seed %" PRIu64 "%s, row %d:", seed, padded ? " padded" : "", k);
+      printf("seed %" PRIu64 "%s, row %d:", seed, of, k);
       for (int l = 0; l < s.p->n_loops; l++)
         printf(" %" PRId64, trips[l]);
-      printf("\n%s", p.text);
+      printf("\n%s", text);
     }
   }
   tf_arena_free(a);
   case_drop(&e);
+}
+
+static void try_case(uint64_t seed, bool padded, tally *t) {
+  static page p;
+  unsigned features = padded ? 1U << GEN_PAD : 0;
+  const char *kind;
+  p.len = 0;
+  CHECK(gen_case(seed, &p, &features, &kind));
+  try_text(p.text, seed, padded ? " padded" : "", t);
+}
+
+/* T1 is asked for its row c = 6 and, outside, for b = 3: b = 2 is the nearest. So T0's two readers
+ * want 5 and 7, further apart than 6 and 7 without borders. */
+static void readers_apart(tally *t) {
+  static const char text[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: M0}\n"
+                             "  compute:\n"
+                             "  - {name: U0, ops: [add, copy]}\n"
+                             "workload:\n"
+                             "  dims: {b: 3, c: 9, d: 1, e: 1}\n"
+                             "  tensors:\n"
+                             "    T0: {pad: [1]}\n"
+                             "    T1: {pad: [0, 1]}\n"
+                             "  ops:\n"
+                             "  - T0[c] = I0[c]\n"
+                             "  - T1[c,b] = T0[b + 3] + T0[c + 1]\n"
+                             "  - T2[d,e] = T1[e + 6,2*d + 3]\n"
+                             "mapping: |\n"
+                             "  M0\n"
+                             "    Seq\n"
+                             "      M0 for c=3\n"
+                             "        op T0\n"
+                             "      M0\n"
+                             "        op T1\n"
+                             "      M0\n"
+                             "        op T2\n";
+  const long before = t->rows;
+  for (uint64_t seed = 1; seed <= 4; seed++)
+    try_text(text, seed, " of readers apart", t);
+  CHECK(t->rows > before);
 }
 
 /* test_cover [CASES [FIRST SEED]] */
@@ -173,6 +210,7 @@ int main(int argc, char **argv) {
   }
   if (argc > 1)
     printf("rows %ld, covered %ld, short but not at the start %ld\n", t.rows, t.covered, t.beyond);
+  readers_apart(&t);
   CHECK(t.rows > (long)cases * OTHERS && t.covered > t.rows / 5 && t.beyond > 0);
   return check_report();
 }
