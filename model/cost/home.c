@@ -6,6 +6,11 @@
 
 static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 
+bool tf_is_packed(const struct tf_model *m, int level, int tensor) {
+  const tf_sparse *s = m->plan->sparse;
+  return s && s->packed[level * m->plan->wl->n_tensors + tensor].format;
+}
+
 int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words) {
   const tf_workload *wl = m->plan->wl;
   const int bits = wl->tensors[tensor].word_bits;

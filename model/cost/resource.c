@@ -91,18 +91,32 @@ static bool several(const tf_plan *p, int level, int z) {
   return n > 1;
 }
 
-/* Words that children sharing a memory's content would count twice: their boxes of one tensor minus
- * the hull of these. */
-static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
+/* Bits that children sharing a memory's content would count twice: their boxes of one tensor minus
+ * the hull of these, which may be the larger. */
+static int64_t shared_twice(struct tf_model *m, const tf_node *n, int level) {
+  const tf_sizing sizing = m->sizing;
   int64_t twice = 0;
-  if (m->sizing == TF_SIZE_LIKELY) return 0; /* they may differ in size */
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
-    held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
-    if (h.holders > 1)
-      twice =
-          tf_sat_add(twice, tf_sat_mul(tf_held_bits(m, level, z, h.sum - h.box), times(m, level)));
+    const held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
+    if (h.holders < 2) continue;
+    if (sizing == TF_SIZE_LIKELY && tf_is_packed(m, level, z)) {
+      if (h.sum > h.box) continue; /* they may differ in size */
+      m->sizing = TF_SIZE_MOST;
+    }
+    const int64_t bits = tf_held_bits(m, level, z, h.sum - h.box);
+    m->sizing = sizing;
+    twice = tf_sat_add(twice, tf_sat_mul(bits, times(m, level)));
   }
   return twice;
+}
+
+/* Whether a format packs some tensor that m-tile n holds. */
+static bool holds_packed(const struct tf_model *m, int n, int level) {
+  const tf_view *v = &m->views->node[n];
+  bool packed = false;
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    packed |= tf_counts_slice(m, i) && tf_is_packed(m, level, m->plan->slices[i].tensor);
+  return packed;
 }
 
 /* Bits that m-tile n holds: at its peak moment, if known; otherwise, and for a part, the sum of its
@@ -113,7 +127,8 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   for (int i = v->first; i < v->first + v->n_slices; i++)
     if (tf_counts_slice(m, i))
       bits = tf_sat_add(bits, tf_held_bits(m, level, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->part && !m->quick && !m->estimated && m->at_once[n] >= 0 && m->sizing == TF_SIZE_WORDS)
+  if (!m->part && !m->quick && !m->estimated && m->at_once[n] >= 0 &&
+      (m->sizing == TF_SIZE_WORDS || !holds_packed(m, n, level)))
     bits = m->at_once[n];
   return tf_sat_mul(bits, times(m, level));
 }

@@ -275,6 +275,8 @@ void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* The words of `box`, which all runs that share a memory leave, that one instance of z's home
  * holds. */
 int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box);
+/* Whether the memory holds the tensor in a format. */
+bool tf_is_packed(const struct tf_model *m, int level, int tensor);
 /* Bits of a memory, or of `part` of it, for so many words of a tensor, as `sizing` says. */
 int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t words);
 /* Whether the held words of slice i, or of a tensor where it lives, count for `part`. */

@@ -273,6 +273,20 @@ static void check_again(note *n, tf_rng *g, const tf_tree *tree, tf_model *m, in
   tf_diags_free(d);
 }
 
+/* Where a memory packs nothing, zeros make no difference to its room. */
+static void check_room(note *n, const tf_arch *arch, tf_model *m, const tf_result *r) {
+  tf_fit *fit = calloc((size_t)arch->n_memories, sizeof *fit);
+  if (!fit || !tf_model_fits(m, 0.999, fit)) abort();
+  for (int l = 0; l < arch->n_memories; l++) {
+    const int64_t peak = r->levels[l].peak, held = r->kept->held[l], most = r->kept->most[l];
+    if (arch->memories[l].formats.n > 0 || (held == peak && most == peak && fit[l].words == peak))
+      continue;
+    say(n, "# room of %g words: expected %g", (double)peak, (double)held);
+    say(n, ", but for a doubt %g, at most %g\n", (double)fit[l].words, (double)most);
+  }
+  free(fit);
+}
+
 /* The same figures in lanes, bit for bit, and after others; none below the bounds. */
 static bool check_others(note *n, tf_rng *g, const oracle *o, tf_model *m, const tf_result *r) {
   int64_t trips[MAX_NODES];
@@ -290,6 +304,7 @@ static bool check_others(note *n, tf_rng *g, const oracle *o, tf_model *m, const
     say(n, "# energy: %.17g, in lanes %.17g\n", kept.energy_pj, brief.energy_pj);
   if (brief.feasible != kept.feasible)
     say(n, "# feasible: %g, in lanes %g\n", kept.feasible, brief.feasible);
+  check_room(n, o->arch, m, &kept);
   if (!tf_bounds_of(o->arch, o->wl, &b)) return false;
   if (kept.feasible && kept.energy_pj < b.energy_pj * (1 - 1e-9))
     say(n, "# energy %.17g below the bound %.17g\n", kept.energy_pj, b.energy_pj);
