@@ -285,20 +285,32 @@ static load in_order(load a, load b) {
   return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
 }
 
-static load correction_load(const struct tf_model *m, const tf_correction *k) {
-  return (load){k->units,
-                (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate)};
+static double correction_time(const struct tf_model *m, const tf_correction *k) {
+  return (double)k->points / ((double)k->units * m->plan->arch->units[k->unit].rate);
 }
 
-/* The load of op o on units of kind u, with corrections. */
+/* The load of op o on units of kind u, with the time of corrections, whose units are in use at the
+ * scope that streams. */
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
   load all = {0, 0};
   if (r->unit == u && r->units) all = (load){r->units, step_time(m, o)};
   for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
     if (m->corrections[k].unit == u && m->corrections[k].points)
-      all = in_order(all, correction_load(m, &m->corrections[k]));
+      all.cycles += correction_time(m, &m->corrections[k]);
   return all;
+}
+
+/* Units of kind u that corrections at node n use, of any node if n is below 0. */
+static int64_t correction_units(const struct tf_model *m, int n, int u) {
+  int64_t units = 0;
+  for (int o = 0; o < m->plan->wl->n_ops; o++)
+    for (int k = 2 * o; k < 2 * o + 2 && m->res.ops[o].corrections; k++) {
+      const tf_correction *c = &m->corrections[k];
+      const bool here = n < 0 || m->plan->stream_scope[o] == n;
+      if (here && c->unit == u && c->points && c->units > units) units = c->units;
+    }
+  return units;
 }
 
 static load together(load a, load b) { return (load){a.units + b.units, more(a.cycles, b.cycles)}; }
@@ -311,12 +323,13 @@ static load unit_load(const struct tf_model *m, int n, int u) {
     load k = unit_load(m, t->children[c], u);
     all = tf_plan_at_once(t) ? together(all, k) : in_order(all, k);
   }
+  if (t->kind == TF_SCOPE) all = in_order(all, (load){correction_units(m, n, u), 0});
   return all;
 }
 
 /* The same where every scope runs its children in order. */
 static load serial_load(const struct tf_model *m, int u) {
-  load all = {0, 0};
+  load all = {correction_units(m, -1, u), 0};
   for (int o = 0; o < m->plan->wl->n_ops; o++)
     all = in_order(all, op_load(m, o, u));
   return all;
