@@ -132,6 +132,10 @@ static tf_move minus(tf_move a, tf_move b) {
   return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
 }
 
+static bool same_moves(tf_move a, tf_move b) {
+  return a.fill == b.fill && a.drain == b.drain && a.read == b.read && a.update == b.update;
+}
+
 /* Loops with more than one step that only repeat what enters in class c. */
 static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_reuse_case *c) {
   const tf_path *path = &w->m->plan->path[s->node];
@@ -158,12 +162,14 @@ static bool with_frozen(why_log *w, int i, const tf_reuse_case *c, uint64_t froz
 }
 
 /* Attributes one class: what each loop adds, the outermost frozen first, temporal before spatial.
- * If a part cannot be counted, the rest is attributed to the loop that was to be frozen. */
-static bool by_class(why_log *w, int i, const tf_reuse_case *c) {
+ * If a part cannot be counted, the rest is attributed to the loop that was to be frozen. Adds all
+ * of it to *sum. */
+static bool by_class(why_log *w, int i, const tf_reuse_case *c, tf_move *sum) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
   tf_move all, less;
   if (!with_frozen(w, i, c, 0, &all)) return false;
+  *sum = minus(*sum, minus((tf_move){0}, all));
   while (left && (all.fill || all.drain || all.read || all.update)) {
     uint64_t time = left & path->temporal;
     int k = __builtin_ctzll(time ? time : left);
@@ -185,9 +191,13 @@ static bool by_sums(why_log *w) {
   struct tf_model *m = w->m;
   for (int i = 0; i < m->plan->n_tile_slices; i++) {
     const tf_slice *s = &m->plan->slices[i];
+    tf_move sum = {0};
     w->from = w->n;
     for (int c = 0; c < s->n_class; c++)
-      if (!by_class(w, i, &s->classes[c])) return false;
+      if (!by_class(w, i, &s->classes[c], &sum)) return false;
+    /* where a mask leaves out steps, an element may come first in a step of several classes */
+    m->ev.irregular |= !same_moves(sum, m->moves[i]);
+    if (m->ev.irregular) return false;
   }
   return true;
 }
