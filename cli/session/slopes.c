@@ -11,7 +11,7 @@
 #include "tileflow/tree.h"
 
 enum { HALVINGS = 40 };
-#define MOST_FACTOR 1e9 /* from this factor on a resource is taken to need no time */
+#define MOST_FACTOR 1e9 /* the largest factor that is looked for */
 
 typedef struct {
   const cli_session *s;
@@ -94,8 +94,8 @@ static void add_knob(bench *b, cli_slopes *p, cli_knob_kind kind, int at) {
   const int i = p->n++;
   p->knobs[i] = (cli_knob){.kind = kind, .index = at};
   p->knobs[i].tenth = with_knobs(b, p->knobs, &i, 1, 1.1);
-  p->knobs[i].without = with_knobs(b, p->knobs, &i, 1, MOST_FACTOR);
-  if (p->knobs[i].without <= p->goal)
+  p->knobs[i].without = with_knobs(b, p->knobs, &i, 1, INFINITY);
+  if (with_knobs(b, p->knobs, &i, 1, MOST_FACTOR) <= p->goal)
     p->knobs[i].factor = least_factor(b, p, &i, 1, &p->knobs[i].reached);
 }
 
