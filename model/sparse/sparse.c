@@ -280,15 +280,16 @@ static double all_fillers(const tf_sparse *s, int z, const fiber *x, double fibe
          absent * floor(x->length / reach);
 }
 
-/* What a rank of the format adds to the bits of a tile of any of the tensor's elements. */
-static void add_most(const fiber *x, double entries, bool dropped, tf_packed *out) {
+/* What a rank of the format adds to the bits of a tile of any of the tensor's elements.  reach: the
+ * rank's fibers that are there because of one element that is not zero; 0: all are there anyway. */
+static void add_most(const fiber *x, double entries, double reach, tf_packed *out) {
   const double bits = entry_bits(x);
   switch (x->how.pack) {
   case TF_PACK_BITMASK:
   case TF_PACK_FLAGS:
   case TF_PACK_OFFSETS:
-    if (dropped)
-      out->each += (x->length + (x->how.pack == TF_PACK_OFFSETS)) * bits;
+    if (reach > 0)
+      out->each += reach * (x->length + (x->how.pack == TF_PACK_OFFSETS)) * bits;
     else
       out->flat += entries * bits / x->all;
     break;
@@ -298,12 +299,10 @@ static void add_most(const fiber *x, double entries, bool dropped, tf_packed *ou
   }
 }
 
-/* The same of its words; x: the last rank. */
-static void add_words(const fiber *x, double bits, bool dropped, tf_packed *out) {
-  if (drops(x->how.pack))
-    out->each += bits;
-  else if (dropped)
-    out->each += x->length * bits;
+/* The same of its words; x: the last rank; reach: elements that are stored because of one. */
+static void add_words(const fiber *x, double bits, double reach, tf_packed *out) {
+  if (reach > 0)
+    out->each += reach * bits;
   else
     out->flat += bits;
   if (x->how.pack == TF_PACK_RUNS) out->gap += ldexp(bits, -entry_bits(x));
@@ -314,8 +313,7 @@ static void add_words(const fiber *x, double bits, bool dropped, tf_packed *out)
 static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) {
   const tf_tensor *t = &s->wl->tensors[z];
   const double all = (double)tf_tensor_words(t);
-  double fibers = 1, worst_fibers = 1, size = all;
-  bool dropped = false;
+  double fibers = 1, worst_fibers = 1, size = all, reach = 0;
   for (int i = 0; i < f->n_ranks; i++) {
     const int rank = t->rank - f->n_ranks +
                      i; /* the tensor's; the first one with all outside it; below 0: none */
@@ -340,14 +338,14 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
     case TF_PACK_COORDINATE: entries = kept + more, worst = worst_fibers * x.length; break;
     default: break;
     }
-    add_most(&x, entries, dropped, out);
-    dropped |= drops(x.how.pack);
+    add_most(&x, entries, reach, out);
+    reach = drops(x.how.pack) ? 1 : reach * x.length;
     out->entries += entries / all;
     out->bits += entries * entry_bits(&x) / all;
     out->worst_bits += worst * entry_bits(&x) / all;
     fibers = drops(x.how.pack) ? kept : fibers * x.length;
     if (i + 1 == f->n_ranks)
-      out->stored = (fibers + more) / all, add_words(&x, t->word_bits, dropped, out);
+      out->stored = (fibers + more) / all, add_words(&x, t->word_bits, reach, out);
     worst_fibers *= x.length;
   }
 }
