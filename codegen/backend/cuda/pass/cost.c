@@ -329,6 +329,7 @@ static void cost_of_tile(block *b, const ir_stmt *s, double pieces) {
     const bool full = cu_stack(to) || cu_lengths_of(b->p, s, &t) & CU_FULL;
     add_slots(b, b->times * (tile_begin + (cu_stack(to) ? tile_pixel : 0) * pieces +
                              (full ? tile_piece * pieces : tile_some * there)));
+    if (cu_stack(to)) b->slots += b->times * tile_pixel * (ceil(there) - there);
   }
 }
 
