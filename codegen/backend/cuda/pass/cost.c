@@ -133,7 +133,8 @@ static void cost_of_product(block *b, const ir_stmt *s) {
   b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round *
                (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
-  const cu_step each = cu_product_step(b->p, s, b->loop, b->groups, b->share < 1);
+  const cu_step each = cu_product_step(b->p, s, b->loop, cu_begins_before(b->p, b->loop, s),
+                                       b->groups, b->share < 1);
   b->multiplied += b->times * each.multiplied;
   add_slots(b, b->times * each.issued);
   if (mma->kernel.a ==

@@ -621,8 +621,8 @@ static cu_step group_step(const ir_program *p, const ir_stmt *s, const ir_stmt *
   return (cu_step){.issued = all, .multiplied = multiplied};
 }
 
-cu_step cu_product_step(const ir_program *p, const ir_stmt *s, const ir_stmt *loop, bool groups,
-                        bool some_warps) {
+cu_step cu_product_step(const ir_program *p, const ir_stmt *s, const ir_stmt *loop, bool begun,
+                        bool groups, bool some_warps) {
   const tf_op *op = op_of_nest(p, s);
   const cu_matrices *f = cu_of(s)->fragments;
   const cu_mma *mma = cu_mma_for(p, op);
@@ -639,7 +639,7 @@ cu_step cu_product_step(const ir_program *p, const ir_stmt *s, const ir_stmt *lo
                elements_issued(p, s, f->b, n * steps * mma->kernel.k_round);
   /* code for sm_90 branches around setting zeros where others select them, unless they are set
    * before the loop */
-  if (!cu_may_group(p) && !cu_begins_before(p, loop, s) && s->nest.n_resets) all += sums;
+  if (!cu_may_group(p) && !begun && s->nest.n_resets) all += sums;
   if (mma->kernel.a == IR_F8) all += sums * steps;
   /* a register of four bytes becomes two of 16-bit floats, and each pair of multiplications starts
    * from zero */
