@@ -2,6 +2,7 @@
 """Instructions that a warp issues in the busiest loop of a kernel, counted in machine code, beside those that the target's cost expects: without a GPU.
 
     bench/cuda/issue.py TILEFLOW OUT.csv [--isa sm_80|sm_90a] [--folder DIR] [--again] [CASE...]     CASE: patterns, 'attention-*'
+    bench/cuda/issue.py TILEFLOW OUT.csv --drawn N [--seed S] ...                          N random kernels instead, those of seeds S, S + 1, ..
     bench/cuda/issue.py --table OUT.csv                                                    what it comes to, as a table
 
 Cases: products of 2048, 4096 and 8192, bf16 and float8, and of 4096 in int8, tf32 and float8 whose operands stand across the sum, gated MLP, attention of widths 64 and 128, causal or not, decoding; and sass.py's convolutions.
@@ -17,6 +18,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import random
 import re
 import sys
 import tempfile
@@ -64,6 +66,44 @@ def cases(folder):
         yield name, [f"workloads/models/{name}.yaml"]
     yield from ((name, what) for name, what in sass.cases(folder) if name.startswith("resnet"))
     yield from ((name, what) for name, what in sass.cases(folder) if not name.startswith(tuple(sass.NETWORKS)))
+
+
+def chain(r, extent):
+    m, (k, l, n) = extent(64, 4096), (8 * extent(least, most) for least, most in ((4, 128), (8, 256), (4, 64)))
+    between = r.choice(["", "relu(C[m,l])", "gelu(C[m,l] + V[l])"])
+    ops = ["C[m,l] += A[m,k] * B[k,l]"] + [f"R[m,l] = {between}"] * bool(between) + [f"E[m,n] += {'R' if between else 'C'}[m,l] * D[l,n]"]
+    return {"m": m, "k": k, "l": l, "n": n}, ops
+
+
+def ragged(r, extent):
+    keys, width, causal = extent(100, 3000), r.choice([32, 64, 80, 128]), r.random() < 0.3
+    ops = ["S[h,m,l] += Q[h,m,a] * K[h,l,a]", "T[h,m,l] = " + ("select(l <= m, S[h,m,l], -inf)" if causal else "S[h,m,l] * 0.125"),
+           "X[h,m] max= T[h,m,l]", "E[h,m,l] = exp(T[h,m,l] - X[h,m])", "Z[h,m] += E[h,m,l]", "P[h,m,l] = E[h,m,l] / Z[h,m]", "O[h,m,n] += P[h,m,l] * V[h,l,n]"]
+    return {"h": r.choice([8, 16, 32]), "m": keys if causal or r.random() < 0.8 else extent(1, 600), "l": keys, "a": width, "n": width}, ops
+
+
+def product(r, extent):
+    m, n, k = extent(16, 4096), 8 * extent(2, 512), 8 * extent(2, 512)
+    return {"m": m, "n": n, "k": k}, [f"C[m,n] += A[m,k] * {r.choice(['B[k,n]', 'B[n,k]'])}"]
+
+
+def gated(r, extent):
+    m, l, k = extent(64, 4096), 8 * extent(8, 512), 8 * extent(8, 512)
+    return {"m": m, "l": l, "k": k}, ["F[m,l] += X[m,k] * U[k,l]", "H[m,l] += X[m,k] * W[k,l]", "G[m,l] = F[m,l] * sigmoid(F[m,l]) * H[m,l]"]
+
+
+def drawn(folder, n, first):
+    """Random chains, attention of any number of keys, products and gated MLPs, each seed by itself; rows stand on 16 bytes."""
+    for seed in range(first, first + n):
+        r = random.Random(seed)
+        by = r.choice([1, 1, 2, 8, 64])
+        extent = lambda least, most: max(1, round(least * (most / least) ** r.random() / by)) * by
+        make = r.choice([chain, chain, ragged, ragged, product, gated])
+        dims, ops = make(r, extent)
+        name = f"{make.__name__}-drawn-{seed}"
+        text = "".join(f'  - "{op}"\n' for op in ops)
+        (folder / f"{name}.yaml").write_text(f"workload:\n  name: drawn\n  dims: {{{', '.join(f'{d}: {x}' for d, x in dims.items())}}}\n  ops:\n{text}")
+        yield name, [str(folder / f"{name}.yaml"), "--dtype", r.choice(["bf16", "f16"])]
 
 
 def weight(name, rises):
@@ -181,6 +221,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("tileflow"), p.add_argument("out", nargs="?", type=pathlib.Path), p.add_argument("only", nargs="*")
     p.add_argument("--isa", choices=list(sass.SPEC)), p.add_argument("--again", action="store_true"), p.add_argument("--table", action="store_true")
+    p.add_argument("--drawn", type=int), p.add_argument("--seed", type=int, default=1)
     p.add_argument("--folder", type=lambda path: pathlib.Path(path).absolute())
     o = p.parse_intermixed_args()
     if o.table:
@@ -190,7 +231,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         folder = o.folder or pathlib.Path(work)
         folder.mkdir(parents=True, exist_ok=True)
-        for name, what in list(cases(folder)):
+        for name, what in list(drawn(folder, o.drawn, o.seed) if o.drawn else cases(folder)):
             for isa in [o.isa] if o.isa else sass.SPEC:
                 had = [r for r in rows if (r["case"], r["isa"]) == (name, isa)]
                 if not any(fnmatch.fnmatch(name, word) for word in o.only or ["*"]) or (had and not o.again):

@@ -234,7 +234,8 @@ static void check_masks(void) {
 
 /* Of a product of 128 x 128 in steps of 64 by mma.sync: as count.c counts products and loads, whose
  * places are 3 instructions for each of the step's four pieces of A's rows and of 16 of B's
- * columns, a warp's 32; two tiles of four pieces a thread.  Sums begin before the loop.  The number
+ * columns, a warp's 32; the lane's row and piece of A take 8, those of B, which is turned, 5; two
+ * tiles of four pieces a thread.  Sums begin before the loop.  The number
  * of steps changes nothing but that a single one is no loop: then it is all of the block, which
  * stores two sums at a time. */
 static void check_step(int steps) {
@@ -265,7 +266,7 @@ static void check_step(int steps) {
                16 + 2 * 7 + SUMS + (64 / 16 + columns_of_b) * (4 + 1), 1e-9);
     CHECK_NEAR(step.multiplied, (double)n.multiplied, 1e-9);
     CHECK_NEAR(step.issued,
-               (double)(n.multiplied + n.loaded + 3 * (steps_of_a + columns_of_b) +
+               (double)(n.multiplied + n.loaded + 3 * (steps_of_a + columns_of_b) + 8 + 5 +
                         2 * (55 + 3 * PIECES)) +
                    once,
                1e-9);

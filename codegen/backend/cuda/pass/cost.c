@@ -24,23 +24,17 @@ static const double three_share = 0.75;
  * to begin a copy to a tile, and for each piece of it. */
 static const double issue_cycles = 5, copy_begin = 60, copy_piece = 4;
 /* Additional instructions of a warp, counted in machine code of loops with products
- * (bench/cuda/issue.py): for the swizzled address of a piece of a row from which lanes load
- * matrices, if other rows' distances are constant or counted; to begin a copy to a tile, for a
- * piece of it, and for the address of a piece whose row is a pixel; to store two points as one
- * word; for a row whose sum or maximum crosses lanes; for a step; and once a block for what stands
- * in no loop. */
-static const double matrix_place = 3, matrix_counted = 5, tile_begin = 55, tile_piece = 3,
-                    tile_pixel = 46, save_pair = 18, row_meets = 5, loop_step = 20, block_step = 50;
-/* If only some warps work, as there are few rows: to begin a product whose addresses depend on the
- * warp's keys; and a factor of multiplications on sm_90 whose lower rows are zero, for which the
- * compiler copies registers. */
-static const double product_begin = 22, row_half = 1.5;
+ * (bench/cuda/issue.py): to begin a copy to a tile, for a piece of it, for the address of a piece
+ * whose row is a pixel, and for a piece that may be short, with its length; the same where pieces
+ * have addresses of their own; to store two points as one word; for a row whose sum or maximum
+ * crosses lanes; for a step; and once a block for what stands in no loop. */
+static const double tile_begin = 55, tile_piece = 3, tile_pixel = 46, tile_some = 10,
+                    each_begin = 15, each_piece = 40, save_pair = 18, row_meets = 5, loop_step = 20,
+                    block_step = 50;
 /* For the slot of a ring whose number of tiles is no power of two: a division. */
 static const double ring_divided = 10;
-/* For an element that lanes read from a tile one by one, of four bytes and of one; to round one to
- * tf32; for a piece whose elements are widened in the copy. */
-static const double element_word = 4.2, element_byte = 2.6, element_rounded = 2.4,
-                    piece_widened = 20;
+/* For a piece whose elements are widened in the copy. */
+static const double piece_widened = 20;
 /* For a piece of a row that does not begin at a multiple of 16 bytes: copied as four words; also
  * shifted, where half of the rows are misaligned by half a word, so that each warp has rows of both
  * kinds; or element by element. Passes of shared memory for a warp's words, of which each pass
@@ -50,11 +44,9 @@ static const double piece_words = 15, piece_shifted = 35, piece_elements = 9, wo
 /* The share of the multiprocessors that draws the outermost memory's whole bandwidth; fewer draw in
  * proportion. */
 static const double reader_share = 2.0 / 3;
-/* For warpgroups: for a product with its descriptors; to store two points to a tile that leaves;
- * for a step of the ring, and for each surrounding loop whose first step is tested; once a
+/* For warpgroups: to store two points to a tile that leaves; for a step of the ring; once a
  * block. */
-static const double multiply_described = 5, group_pair = 2, ring_step = 53, ring_fresh = 3,
-                    group_block = 120;
+static const double group_pair = 2, ring_step = 53, group_block = 120;
 /* For an element of a tile that is gathered: of neighbours along the sum that are apart in memory
  * (fewer, copy_stays, if their distances are the same in each step and stay in registers), beside
  * the work for each piece and for the pixel's coordinate along each rank; and of the positions and
@@ -128,64 +120,6 @@ static double points_of(const block *b, const ir_stmt *s) {
   return n;
 }
 
-/* Loads of an operand's matrices, 16 of its rows or columns at a time, and addresses of one piece
- * of a row: of a step if neighbours run along the sum, else of 16 rows for all steps. Steps that a
- * loop counts are variables. */
-static double matrix_loads(const block *b, const ir_stmt *s, int read, double side, double steps) {
-  if (!cu_is_loaded(b->p, s, read)) return 0;
-  const ir_buffer *from = &b->p->buffers[s->nest.from[read]];
-  const tf_op *op = op_of(b, s);
-  const bool along = cu_across(from) || op->reads[read].index[cu_column_rank(from)].terms[0].dim ==
-                                            op->dims[cu_of(s)->fragments->k];
-  const double place = (double)cu_steps_at_a_time(b->p, s) < steps ? matrix_counted : matrix_place;
-  return steps * side / 16 + place * (along ? steps : side / 16);
-}
-
-/* Instructions of a warp to read an operand's elements one by one, and to round them to tf32. */
-static double element_instructions(const block *b, const ir_stmt *s, int read, double elements) {
-  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
-  const bool fragments = b->p->buffers[s->nest.from[read]].space == CU_FRAGMENT;
-  double each = mma->kernel.a == IR_F32 ? element_rounded : 0;
-  if (!fragments && !cu_is_loaded(b->p, s, read))
-    each += mma->kernel.a == IR_F32 ? element_word : element_byte;
-  return elements / CU_LANES * each;
-}
-
-/* Instructions of a warp for a product of m x n in so many steps of its sum: multiplications, loads
- * of matrices or descriptors, selection of zero where a loop starts sums, additions of partial
- * sums. */
-static void issue_product(block *b, const ir_stmt *s, double m, double n, double steps) {
-  const cu_matrices *f = cu_of(s)->fragments;
-  const cu_mma *mma = cu_mma_for(b->p, op_of(b, s));
-  const double sums = m * n / CU_LANES;
-  double all = b->groups ? steps * m / 16 * ceil(n / 256)
-                         : steps * m / 16 * n / 8 * (cu_is_widened(b->p, op_of(b, s)) ? 2 : 1);
-  b->multiplied += b->times * all;
-  if (b->groups)
-    all *= multiply_described;
-  else
-    all += matrix_loads(b, s, f->a, m, steps) + matrix_loads(b, s, f->b, n, steps) +
-           element_instructions(b, s, f->a, m * steps * mma->kernel.k_round) +
-           element_instructions(b, s, f->b, n * steps * mma->kernel.k_round);
-  /* code for sm_90 branches around setting zeros where others select them, unless they are set
-   * before the loop */
-  if ((b->groups ? cu_has_short_sums(b->p)
-                 : !cu_may_group(b->p) && !cu_begins_before(b->p, b->loop, s)) &&
-      s->nest.n_resets)
-    all += sums;
-  if (mma->kernel.a == IR_F8) all += sums * (b->groups ? 1 : steps);
-  /* a register of four bytes becomes two of 16-bit floats, and each pair of multiplications starts
-   * from zero */
-  if (!b->groups && cu_is_widened(b->p, op_of(b, s)))
-    all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
-  if (b->share < 1) all += product_begin;
-  if (cu_may_group(b->p) && s->range[f->m].most <= 8 &&
-      b->p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
-    all += row_half * steps * n / 8;
-  if (b->groups) all += ring_fresh * (s->nest.n_resets > 1 ? s->nest.n_resets - 1 : 0);
-  add_slots(b, b->times * all);
-}
-
 /* Rows and columns of all warps, with padding; operands come by ldmatrix from tiles, or element by
  * element. A warpgroup reads its columns once for all its warps. */
 static void cost_of_product(block *b, const ir_stmt *s) {
@@ -199,7 +133,10 @@ static void cost_of_product(block *b, const ir_stmt *s) {
   b->tensor += b->times * all / rate;
   b->issued += b->times * k / mma->kernel.k_round *
                (m / 16 * n / 8 + m / 16 + n / 16); /* multiply, load matrices */
-  issue_product(b, s, m, n, k / mma->kernel.k_round);
+  const cu_step each = cu_product_step(b->p, s, b->loop, cu_begins_before(b->p, b->loop, s),
+                                       b->groups, b->share < 1);
+  b->multiplied += b->times * each.multiplied;
+  add_slots(b, b->times * each.issued);
   if (mma->kernel.a ==
       IR_F8) /* partial sums are added up, of a ring's step or of each instruction */
     *(b->groups ? &b->partial_sums : &b->plain) +=
@@ -376,15 +313,24 @@ static void cost_of_elementwise_gather(block *b, const ir_stmt *s) {
 
 /* A tile copied in so many pieces of 16 bytes for each thread; of warpgroups another warpgroup
  * copies it. */
-static void cost_of_tile(block *b, const ir_buffer *to, double pieces) {
+static void cost_of_tile(block *b, const ir_stmt *s, double pieces) {
   enum { OF_WINDOW = 35, PIECE = 60 }; /* 34 depthwise convolutions, bench/cuda/depthwise.py */
+  const ir_buffer *to = &b->p->buffers[s->copy.to];
   if (!cu_is_matrix(to)) return;
+  const cu_tile t = cu_tile_of(to);
+  const double there = (double)(t.rows * t.pieces) / (CU_WARPS * CU_LANES);
   b->issued += b->times * (copy_begin + copy_piece * pieces);
   if (cu_stack(to) && cu_is_plain(to)) { /* some threads have one piece more than others */
     add_slots(b, b->times * (OF_WINDOW + PIECE * pieces));
     b->slots += b->times * PIECE * (ceil(pieces) - pieces);
+  } else if (!b->groups && !cu_stack(to) && !cu_is_by_rows(&t)) {
+    add_slots(b, b->times * (each_begin + each_piece * there));
+    b->slots += b->times * each_piece * (ceil(there) - there);
   } else if (!b->groups) {
-    add_slots(b, b->times * (tile_begin + (tile_piece + (cu_stack(to) ? tile_pixel : 0)) * pieces));
+    const bool full = cu_stack(to) || cu_lengths_of(b->p, s, &t) & CU_FULL;
+    add_slots(b, b->times * (tile_begin + (cu_stack(to) ? tile_pixel : 0) * pieces +
+                             (full ? tile_piece * pieces : tile_some * there)));
+    if (cu_stack(to)) b->slots += b->times * tile_pixel * (ceil(there) - there);
   }
 }
 
@@ -439,7 +385,7 @@ static void cost_of_copy(block *b, const ir_stmt *s) {
   else if (cu_across(to) || (cu_stack(to) && cu_column_rank(to) < to->rank - 1))
     cost_of_elementwise_gather(b, s);
   else
-    cost_of_tile(b, to, pieces), add_misaligned(b, s, pieces), add_widened(b, s, pieces);
+    cost_of_tile(b, s, pieces), add_misaligned(b, s, pieces), add_widened(b, s, pieces);
   if (b->groups) b->shared += b->times * bytes / b->mp->banks;
   if (to->slots == 1) b->waits += b->times * b->mp->latency;
   if (b->groups && b->times > b->steps && to->slots > 1)

@@ -1,9 +1,25 @@
 /* Counts of a part's machine code, statement by statement, with the unrolling that the printer asks
- * for: multiplications of tensor cores, loads of matrices (ldmatrix), asynchronous copies; and the
- * registers of a thread. */
+ * for: multiplications of tensor cores, loads of matrices (ldmatrix), asynchronous copies; the
+ * registers of a thread; and what a warp issues for a product. */
 #include "codegen/backend/cuda/pass/pass.h"
 
 #include <math.h>
+
+/* Instructions of a warp, counted in machine code of loops with products (bench/cuda/issue.py): for
+ * the lane's row and piece of an operand, along the sum or turned; for the swizzled address of a
+ * piece of a row from which lanes load matrices, if other rows' distances are constant or
+ * counted. */
+static const double lane_place = 8, lane_turned = 5, matrix_place = 3, matrix_counted = 5;
+/* To test whether the sum is empty; to begin a product whose addresses depend on the warp's keys,
+ * as only some warps work; and a factor of multiplications on sm_90 whose lower rows are zero, for
+ * which the compiler copies registers. */
+static const double sum_tested = 10, product_begin = 22, row_half = 1.5;
+/* For an element that lanes read from a tile one by one, of four bytes and of one; to round one to
+ * tf32. */
+static const double element_word = 4.2, element_byte = 2.6, element_rounded = 2.4;
+/* Of warpgroups: for a product with its descriptors, for one that follows another in a step, and
+ * for each surrounding loop whose first step is tested. */
+static const double multiply_described = 5, ring_second = 14, ring_fresh = 3;
 
 static int64_t up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -542,4 +558,96 @@ double cu_store_lines(const ir_program *p, const ir_stmt *s) {
   const ir_buffer *to = &p->buffers[s->save.to], *from = &p->buffers[s->save.from];
   const bool pairs = ir_is_half(to->type) && cu_column_rank(from) == to->rank - 1;
   return to->space == CU_GLOBAL ? (double)LINES / CU_LANES / (pairs ? 2 : 1) : 0;
+}
+
+/* ---- instructions that a warp issues -------------------------------------------------------- */
+
+/* Whether neighbours of the operand's tile run along the sum. */
+static bool is_along(const ir_program *p, const ir_stmt *s, int read) {
+  const ir_buffer *from = &p->buffers[s->nest.from[read]];
+  const tf_op *op = op_of_nest(p, s);
+  return cu_across(from) || op->reads[read].index[cu_column_rank(from)].terms[0].dim ==
+                                op->dims[cu_of(s)->fragments->k];
+}
+
+/* Loads of an operand's matrices, 16 of its rows or columns at a time, and addresses of one piece
+ * of a row: of a step if neighbours run along the sum, else of 16 rows for all steps. Steps that a
+ * loop counts are variables. The lane's row and piece stay in registers for all steps of small
+ * products that every step makes; addresses of stacked rows are the copy's (tile_pixel). */
+static double loads_issued(const ir_program *p, const ir_stmt *s, int read, double side,
+                           double steps) {
+  enum { KEPT = 32 };
+  if (!cu_is_loaded(p, s, read)) return 0;
+  const cu_matrices *f = cu_of(s)->fragments;
+  const ir_buffer *out = &p->buffers[p->buffer_of[op_of_nest(p, s)->out]];
+  const double rows = (double)cu_matrix_rows(out) / 16,
+               products = steps * rows * (double)up(s->range[f->n].most, 8);
+  const bool along = is_along(p, s, read), counted = (double)cu_steps_at_a_time(p, s) < steps,
+             kept = cu_stack(&p->buffers[s->nest.from[read]]) ||
+                    (products <= KEPT && s->range[f->k].never_empty);
+  return steps * side / 16 +
+         (counted ? matrix_counted : matrix_place) * (along ? steps : side / 16) +
+         (kept    ? 0
+          : along ? lane_place
+                  : lane_turned);
+}
+
+/* Reads of an operand's elements one by one, and rounding to tf32. */
+static double elements_issued(const ir_program *p, const ir_stmt *s, int read, double elements) {
+  const cu_mma *mma = cu_mma_for(p, op_of_nest(p, s));
+  double each = mma->kernel.a == IR_F32 ? element_rounded : 0;
+  if (is_gathered(p, s, read)) each += mma->kernel.a == IR_F32 ? element_word : element_byte;
+  return elements / CU_LANES * each;
+}
+
+/* Whether the product follows another one in a step of the loop, with nothing in between. */
+static bool follows_product(const ir_stmt *loop, const ir_stmt *s) {
+  bool after = false;
+  for (int i = 0; loop && i < loop->body.n && loop->body.s[i] != s; i++) {
+    const ir_stmt *t = loop->body.s[i];
+    if (t->kind != IR_LET) after = t->kind == IR_NEST && cu_of(t)->fragments;
+  }
+  return after;
+}
+
+/* Multiplications with their descriptors; partial sums of float8 are added up once. */
+static cu_step group_step(const ir_program *p, const ir_stmt *s, const ir_stmt *loop,
+                          double multiplied, double sums) {
+  double all = multiplied * multiply_described;
+  if (cu_has_short_sums(p) && s->nest.n_resets) all += sums;
+  if (cu_mma_for(p, op_of_nest(p, s))->kernel.a == IR_F8) all += sums;
+  if (follows_product(loop, s)) all += ring_second;
+  all += ring_fresh * (s->nest.n_resets > 1 ? s->nest.n_resets - 1 : 0);
+  return (cu_step){.issued = all, .multiplied = multiplied};
+}
+
+cu_step cu_product_step(const ir_program *p, const ir_stmt *s, const ir_stmt *loop, bool begun,
+                        bool groups, bool some_warps) {
+  const tf_op *op = op_of_nest(p, s);
+  const cu_matrices *f = cu_of(s)->fragments;
+  const cu_mma *mma = cu_mma_for(p, op);
+  const ir_buffer *out = &p->buffers[p->buffer_of[op->out]];
+  const bool widened = cu_is_widened(p, op);
+  const double m = (double)cu_matrix_rows(out), n = (double)out->extent[cu_column_rank(out)],
+               steps = (double)up(cu_sum_length(p, s), mma->kernel.k_round),
+               sums = m * n / CU_LANES, eights = (double)up(s->range[f->n].most, 8);
+  if (groups) return group_step(p, s, loop, steps * m / 16 * ceil(n / 256), sums);
+  const double multiplied = steps * m / 16 * eights * (widened ? 2 : 1);
+  double all = multiplied + loads_issued(p, s, f->a, m, steps) +
+               loads_issued(p, s, f->b, n, steps) +
+               elements_issued(p, s, f->a, m * steps * mma->kernel.k_round) +
+               elements_issued(p, s, f->b, n * steps * mma->kernel.k_round);
+  /* code for sm_90 branches around setting zeros where others select them, unless they are set
+   * before the loop */
+  if (!cu_may_group(p) && !begun && s->nest.n_resets) all += sums;
+  if (mma->kernel.a == IR_F8) all += sums * steps;
+  /* a register of four bytes becomes two of 16-bit floats, and each pair of multiplications starts
+   * from zero */
+  if (widened) all += steps * (m / 16 * 8 + n / 8 * 4 + m / 16 * n / 8 * 2);
+  if (!s->range[f->k].never_empty) all += sum_tested;
+  if (some_warps) all += product_begin;
+  if (cu_may_group(p) && s->range[f->m].most <= 8 &&
+      p->buffers[s->nest.from[f->a]].space == CU_FRAGMENT)
+    all += row_half * steps * n / 8;
+  return (cu_step){.issued = all, .multiplied = multiplied};
 }

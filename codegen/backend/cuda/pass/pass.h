@@ -338,6 +338,10 @@ typedef struct {
   double issued, multiplied, summed;
 } cu_step;
 cu_step cu_step_of(const ir_program *p, const ir_stmt *part);
+/* The same of a product alone, in a step of the loop; begun: its sums are set before
+ * it; some_warps: others have no rows. */
+cu_step cu_product_step(const ir_program *p, const ir_stmt *s, const ir_stmt *loop, bool begun,
+                        bool groups, bool some_warps);
 /* Multiply-adds per cycle of one multiprocessor in the program's type: the fastest unit's, half as
  * many for twice the bytes. */
 double cu_rate(const ir_program *p);

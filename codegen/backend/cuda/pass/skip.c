@@ -90,9 +90,48 @@ static bool is_first(const ir_stmt *loop, ir_atom a) {
   return a.off == 0 && stride_of(loop, a.var) > 0;
 }
 
+/* Whether the value depends on the loop's step only. */
+static bool is_of_step(const ir_stmt *loop, ir_atom a) {
+  if (a.var < 0 || a.var == loop->loop.var) return true;
+  for (int i = 0; i < loop->body.n; i++) {
+    const ir_stmt *s = loop->body.s[i];
+    if (s->kind != IR_LET || s->let.var != a.var) continue;
+    bool ok = s->let.expr.fn != IR_PICK && s->let.expr.fn != IR_SEEN;
+    for (int k = 0; k < s->let.expr.n && ok; k++)
+      ok = is_of_step(loop, s->let.expr.arg[k]);
+    return ok;
+  }
+  return false;
+}
+
+/* Whether the values that are zero together in the loop's first step, or (`last`) its last, are so
+ * in no other: steps are counted, as a value may be the end of a ragged range, or of several
+ * loops. */
+static bool are_zero_in(const ir_stmt *loop, const ir_atom *a, int n, bool last) {
+  enum { MOST = 512 };
+  bool ok = loop->loop.trip <= MOST;
+  for (int i = 0; i < n && ok; i++)
+    ok = is_of_step(loop, a[i]);
+  for (int64_t step = 0; step < loop->loop.trip && ok; step++) {
+    cu_values v = {.n = 0};
+    bool zero = true;
+    ok = cu_set(&v, loop->loop.var, step);
+    for (int i = 0; i < loop->body.n && ok; i++)
+      if (loop->body.s[i]->kind == IR_LET &&
+          is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
+        ok = cu_let(&v, loop->body.s[i]);
+    for (int i = 0; i < n; i++)
+      zero &= cu_value(&v, a[i]) == 0;
+    ok = ok && zero == (step == (last ? loop->loop.trip - 1 : 0));
+  }
+  return ok;
+}
+
+/* Whether the division's end is reached in the last step alone. */
 static bool is_last(const ir_stmt *loop, const ir_stmt *s) {
   const int64_t by = stride_of(loop, s->divide.last.var);
-  return by > 0 && by * (loop->loop.trip - 1) + s->divide.last.off == s->divide.end;
+  const ir_atom left = {s->divide.last.var, s->divide.last.off - s->divide.end};
+  return by > 0 ? by * (loop->loop.trip - 1) + left.off == 0 : are_zero_in(loop, &left, 1, true);
 }
 
 /* Whether all that a statement knows of other steps is which is the first and which the last. */
@@ -165,42 +204,6 @@ void cu_skip_steps(const cu_region *g, lowering *w, const ir_stmt *loop, ir_stmt
   test_ends(w, loop, &again->body, ends->since, ends->left);
 }
 
-/* Whether the value depends on the loop's step only. */
-static bool is_of_step(const ir_stmt *loop, ir_atom a) {
-  if (a.var < 0 || a.var == loop->loop.var) return true;
-  for (int i = 0; i < loop->body.n; i++) {
-    const ir_stmt *s = loop->body.s[i];
-    if (s->kind != IR_LET || s->let.var != a.var) continue;
-    bool ok = s->let.expr.fn == IR_SUM || s->let.expr.fn == IR_DIV || s->let.expr.fn == IR_MOD;
-    for (int k = 0; k < s->let.expr.n && ok; k++)
-      ok = is_of_step(loop, s->let.expr.arg[k]);
-    return ok;
-  }
-  return false;
-}
-
-/* Whether the condition that the sum starts holds in the loop's first step and in no other: steps
- * of several loops in one are counted. */
-static bool is_first_of_all(const ir_stmt *loop, const ir_stmt *s) {
-  enum { MOST = 512 };
-  bool ok = loop->loop.trip <= MOST;
-  for (int i = 0; i < s->nest.n_resets && ok; i++)
-    ok = is_of_step(loop, s->nest.resets[i]);
-  for (int64_t step = 0; step < loop->loop.trip && ok; step++) {
-    cu_values v = {.n = 0};
-    bool zero = true;
-    ok = cu_set(&v, loop->loop.var, step);
-    for (int i = 0; i < loop->body.n && ok; i++)
-      if (loop->body.s[i]->kind == IR_LET &&
-          is_of_step(loop, (ir_atom){loop->body.s[i]->let.var, 0}))
-        ok = cu_let(&v, loop->body.s[i]);
-    for (int i = 0; i < s->nest.n_resets; i++)
-      zero &= cu_value(&v, s->nest.resets[i]) == 0;
-    ok = ok && zero == (step == 0);
-  }
-  return ok;
-}
-
 bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s) {
   if (!loop || loop->loop.map != IR_SERIAL || loop->loop.trip < 2 || s->kind != IR_NEST ||
       !cu_of(s)->fragments || cu_is_wmma(p) || !s->nest.n_resets)
@@ -209,5 +212,5 @@ bool cu_begins_before(const ir_program *p, const ir_stmt *loop, const ir_stmt *s
   if (s->nest.n_resets == 1 && is_first(loop, fresh)) return true;
   if (cu_of(loop)->skips_steps)
     return s->nest.n_resets == 1 && fresh.off == 0 && fresh.var == cu_of(loop)->since;
-  return is_first_of_all(loop, s);
+  return are_zero_in(loop, s->nest.resets, s->nest.n_resets, false);
 }

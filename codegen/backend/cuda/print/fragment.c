@@ -16,6 +16,7 @@ typedef struct {
   bool memory, puts; /* it accesses memory; it writes memory */
   bool nearest; /* points of a panel that leaves, and stacked rows, are computed beyond the end as
                    copies of the last one, without a branch */
+  bool whole;   /* all columns of the fragments are known to exist */
 } shape;
 
 bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
@@ -202,16 +203,28 @@ static void skip_rows(c_printer *c, const shape *t) {
   c_line(c, "if ("), row_is_beyond_end(c, t), fputs(") continue;\n", c->out);
 }
 
-/* Skips points beyond the end of the range: memory has none there, and a sum must not include
+/* Whether the columns' end is known to the kernel alone. */
+static bool has_end(const shape *t) { return t->c >= 0 && !t->s->range[t->c].exact && !t->whole; }
+
+/* Columns left from the lane's first one on: one comparison of a point's number, of 32 bits. */
+static void set_end(c_printer *c, const shape *t) {
+  if (!has_end(t)) return;
+  c_line(c, "const int end = (int)(");
+  c_atom(c->out, c->p, t->s->range[t->c].hi), fputs(" - (", c->out);
+  c_atom(c->out, c->p, t->s->range[t->c].lo), fputs(")) - 2 * (lane % 4);\n", c->out);
+}
+
+/* Skips columns beyond the end of the range: memory has none there, and a sum must not include
  * them. */
-static void skip_beyond_end(c_printer *c, const shape *t, int k, int64_t by) {
-  if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
-  c_line(c, "if (");
-  if (k == t->c && t->s->range[k].exact) /* machine code then tests the last columns alone */
-    fprintf(c->out, "8 * tn + 2 * (lane %% 4) + te >= %" PRId64, t->s->range[k].most);
-  else
-    is_beyond_end(c, t, k);
-  fputs(") continue;\n", c->out);
+static void skip_columns(c_printer *c, const shape *t) {
+  if (t->c < 0 || t->whole || !is_ragged(&t->s->range[t->c], 8)) return;
+  if (has_end(t)) {
+    c_line(c, "if (8 * tn + te >= end) continue;\n");
+    return;
+  }
+  c_line(c, "if ("); /* machine code tests the last columns alone */
+  fprintf(c->out, "8 * tn + 2 * (lane %% 4) + te >= %" PRId64 ") continue;\n",
+          t->s->range[t->c].most);
 }
 
 /* ---- statements ----------------------------------------------------------------------------- */
@@ -244,11 +257,12 @@ static void element(c_printer *c, const shape *t) {
 static void map(c_printer *c, shape *t) {
   t->nearest = t->s->stack ? c->of_groups && !t->puts && !has_ragged_dims(t, true)
                            : c->panel && t->memory && t->m >= 0;
+  if (t->memory && !is_near(t)) set_end(c, t);
   int opened = open_rows(c, t);
   if (t->memory) skip_rows(c, t);
   if (t->puts && t->c < 0) c_line(c, "if (LANE % 4) continue; /* four lanes have it */\n");
   if (t->c >= 0) opened += open_columns(c, t);
-  if (t->memory && !is_near(t)) skip_beyond_end(c, t, t->c, 8);
+  if (t->memory && !is_near(t)) skip_columns(c, t);
   element(c, t);
   c_close(c, opened);
 }
@@ -316,16 +330,17 @@ static void join_parts(c_printer *c, tf_reduce r) {
 }
 
 /* Reduces each row: within the lane, then across the four lanes that share it. */
-static void reduce(c_printer *c, const shape *t) {
+static void reduce_rows(c_printer *c, const shape *t) {
   const tf_reduce r = t->op->reduce;
   const char *out = c_buffer(c, t->op, -1)->id;
   const bool parts = is_in_parts(c, t);
+  set_end(c, t);
   int opened = open_rows(c, t);
   start_row(c, t, parts);
   if (t->memory && has_ragged_rows(c, t))
     c_line(c, "if (!("), row_is_beyond_end(c, t), fputs(")) {\n", c->out), c->depth++;
   const int columns = open_columns(c, t);
-  skip_beyond_end(c, t, t->c, 8);
+  skip_columns(c, t);
   c_accumulate(c, t->op, parts ? "part[tn % 2 * 2 + te]" : "sum", t->s->nest.divides);
   c_close(c, columns + (t->memory && has_ragged_rows(c, t)));
   if (parts) join_parts(c, r);
@@ -343,6 +358,26 @@ static void reduce(c_printer *c, const shape *t) {
     fputs("sum", c->out);
   fputs(";\n", c->out);
   c_close(c, opened);
+}
+
+/* Columns are tested in the steps alone that do not have all of them. A warpgroup's products are
+ * under way, around which a branch would make the compiler wait. */
+static void reduce(c_printer *c, const shape *t) {
+  if (c->of_groups || !has_end(t) || t->s->range[t->c].most % 8) {
+    reduce_rows(c, t);
+    return;
+  }
+  shape whole = *t;
+  whole.whole = true;
+  c_line(c, "if (");
+  c_atom(c->out, c->p, t->s->range[t->c].hi), fputs(" - (", c->out);
+  c_atom(c->out, c->p, t->s->range[t->c].lo);
+  fprintf(c->out, ") >= %" PRId64 ") {\n", t->s->range[t->c].most);
+  c->depth++;
+  reduce_rows(c, &whole);
+  c->depth--, c_line(c, "} else {\n"), c->depth++;
+  reduce_rows(c, t);
+  c_close(c, 1);
 }
 
 /* Sums in wmma's fragments, copied to the distribution that mma.sync has. */

@@ -99,10 +99,34 @@ static bool is_even_first(const c_printer *c, const product *t) {
   return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
 }
 
-/* Zero beyond the end of the sum, as the other operand may be NaN there. With at most eight rows
- * the lower half is unused (fragment.c) and zero, too. */
-static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
+/* Elements of a beyond the end of the sum become zero, as they may be no number, which zeros of b
+ * do not cancel: in the step alone that has such, or, where all steps have them, in the last
+ * columns alone. */
+static void end_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
+  const int64_t columns = (k->most + step_of(t) - 1) / step_of(t) * step_of(t);
+  if (b->space != CU_FRAGMENT || !is_ragged(t, k)) return;
+  if (!k->exact) {
+    c_line(c, "if ("), c_atom(c->out, c->p, k->hi), fputs(" - (", c->out);
+    c_atom(c->out, c->p, k->lo), fprintf(c->out, ") < %" PRId64 ") {\n", columns), c->depth++;
+    c_line(c, "const int end = (int)("), c_atom(c->out, c->p, k->hi), fputs(" - (", c->out);
+    c_atom(c->out, c->p, k->lo), fputs(")) - 2 * (lane % 4);\n", c->out);
+  }
+  c_line(c, "#pragma unroll\n"), c_indent(c);
+  fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", cu_matrix_rows(t->out) / 16);
+  c->depth++;
+  c_line(c, "#pragma unroll\n"), c_indent(c);
+  fprintf(c->out, "for (int i = %" PRId64 "; i < %" PRId64 "; i++) {\n",
+          k->exact ? k->most / 8 * 4 : 0, columns / 2);
+  c->depth++, c_indent(c);
+  fputs("if (i / 4 * 8 + i % 2", c->out);
+  fprintf(c->out, k->exact ? " + 2 * (lane %% 4) >= %" PRId64 ")" : " >= end)", k->most);
+  fprintf(c->out, " %s[tm][i / 4][i %% 4] = 0.0f;\n", b->id);
+  c_close(c, k->exact ? 2 : 3);
+}
+
+/* With at most eight rows the lower half is unused (fragment.c) and zero, too. */
+static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const bool pairs = t->mma->kernel.group == 2,
              half = !t->s->stack && t->s->range[t->f->m].most <= 8;
   for (int i = 0; i < 4; i++) {
@@ -114,15 +138,8 @@ static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
     fprintf(c->out, "fa[tm][%d] = pack(", i);
     for (int e = 0; e < t->mma->kernel.group; e++) {
       const int neighbour = pairs ? e : i / 2, eight = pairs ? i / 2 : 0;
-      if (e) fputs(", ", c->out);
-      if (is_ragged(t, k)) {
-        c_atom(c->out, c->p, k->lo);
-        fprintf(c->out, " + %" PRId64 " * tk + 2 * (lane %% 4) + %d < ", step_of(t),
-                eight * 8 + neighbour);
-        c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
-      }
-      fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight,
-              i % 2 * 2 + neighbour, is_ragged(t, k) ? " : 0.0f" : "");
+      fprintf(c->out, "%s%s[tm][%stk + %d][%d]", e ? ", " : "", b->id, pairs ? "2 * " : "", eight,
+              i % 2 * 2 + neighbour);
     }
     fputs(");\n", c->out);
   }
@@ -385,6 +402,7 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_line(c, "const int lane = lane_here();\n");
   if (!begun) zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
+  end_fragment(c, &t, from(c, &t, t.f->a));
   const int64_t steps = (cu_sum_length(c->p, s) + step_of(&t) - 1) / step_of(&t),
                 some = cu_steps_at_a_time(c->p, s);
   c_indent(c);
