@@ -7,7 +7,8 @@
 #include "codegen/intrin/micro.h"
 
 /* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in
- * place; steps of k that take as long as transposing a tile's sums (arch-specs/cores/fitted.csv). */
+ * place; steps of k that take as long as transposing a tile's sums (arch-specs/cores/fitted.csv).
+ */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16, FEW = 64 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }

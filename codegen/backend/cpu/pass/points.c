@@ -236,8 +236,8 @@ static bool is_read_before(const points *p, int read) {
 }
 
 /* Cycles in which a nest waits for the start of each row along the op's dim `along`, where rows are
- * parts of a large argument's: the hardware prefetcher cannot foresee where the next one begins, and
- * no product prefetches them. */
+ * parts of a large argument's: the hardware prefetcher cannot foresee where the next one begins,
+ * and no product prefetches them. */
 static double row_start_waits(const points *p, const ir_program *of, int along) {
   double n = 0;
   for (int i = along < p->op->n_out_dims ? -1 : 0; i < p->op->n_reads && i < 30; i++) {
