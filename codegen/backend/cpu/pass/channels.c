@@ -222,7 +222,8 @@ static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t
 }
 
 /* Whether copying an argument does not pay: its elements are read about once for each panel and
- * window position. With a stride a copy pays, as it drops the part of each line that is skipped. */
+ * window position, in rows that fill half of a cache line or more. With a stride a copy pays, as it
+ * drops the part of each line that is skipped. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_ROWS];
@@ -230,7 +231,8 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *
   int64_t uses = parts(nest->range[p->n].most, p->channels.panel);
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     uses *= nest->range[k].most;
-  return !p->channels.joined && p->channels.row_step == 1 && uses <= COPY_USES;
+  return !p->channels.joined && p->channels.row_step == 1 && uses <= COPY_USES &&
+         2 * (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
 /* Reads a in place if it has no borders and is cached or rarely read; otherwise, and always where

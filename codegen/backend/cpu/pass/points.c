@@ -235,15 +235,24 @@ static bool is_read_before(const points *p, int read) {
   return false;
 }
 
+/* Whether rows of the tensor are half a page apart or more. */
+static bool rows_are_apart(const points *p, const ir_program *of, int tensor) {
+  const tf_tensor *z = &p->wl->tensors[tensor];
+  const ir_buffer *b = &of->buffers[of->buffer_of[tensor]];
+  return (double)z->extent[z->rank - 1] * ir_bytes(b->type) >= p->core->page / 2;
+}
+
 /* Cycles in which a nest waits for the start of each row along the op's dim `along`, where rows are
  * parts of a large argument's: the hardware prefetcher cannot foresee where the next one begins,
- * and no product prefetches them. */
+ * and no product prefetches them. It follows sums from row to row where these are near each other.
+ */
 static double row_start_waits(const points *p, const ir_program *of, int along) {
   double n = 0;
   for (int i = along < p->op->n_out_dims ? -1 : 0; i < p->op->n_reads && i < 30; i++) {
     const int t = i < 0 ? p->op->out : p->op->reads[i].tensor, rank = p->wl->tensors[t].rank;
     if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 ||
         (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
+        (along >= p->op->n_out_dims && !rows_are_apart(p, of, t)) ||
         p->s->range[along].most >= p->wl->tensors[t].extent[rank - 1] ||
         tf_tensor_words(&p->wl->tensors[t]) <= lower_close_words(of->tree->arch))
       continue;
