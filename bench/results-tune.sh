@@ -160,7 +160,7 @@ $(table tuned operators-tuned.csv) Kernels are of an earlier version than above 
 
 First choices are behind in
 orders of loops over short rows (sho-1) and cuts of a nest that the generator does not try (dil-11). They are also behind in ops in turn over a matrix in the
-last-level cache (BCM), and in long rows (VAR).
+last-level cache (BCM).
 
 ## Tuning while a network runs
 

@@ -1,5 +1,5 @@
 /* Along which of the output's dims the vectors of a convolution lie, by type of data, channels,
- * rows and windows. */
+ * rows and windows; and whether rows are copied for vectors along channels. */
 #include "codegen/backend/cpu/note/note.h"
 #include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
@@ -37,7 +37,43 @@ static const cpu_product *product_in(const ir_body *b) {
   return found;
 }
 
+/* Rows of q results for k channels of float32, spread over the units, by windows r x r; copied:
+ * whether rows are copied first. They are in pairs, and where elements are read often: about once
+ * for each of at most 2 x 16 channels and each place of a window. */
+static const struct {
+  int line, k, q, r;
+  bool copied;
+} short_rows[] = {{__LINE__, 32, 14, 1, false}, {__LINE__, 32, 9, 1, false},
+                  {__LINE__, 64, 15, 1, false}, {__LINE__, 32, 20, 1, false},
+                  {__LINE__, 32, 7, 1, true},   {__LINE__, 16, 14, 3, false},
+                  {__LINE__, 128, 14, 3, true}};
+
+static void test_short_rows(void) {
+  for (size_t i = 0; i < sizeof short_rows / sizeof short_rows[0]; i++) {
+    page p = {.len = 0};
+    test_case e = {0};
+    const int k = short_rows[i].k, q = short_rows[i].q, r = short_rows[i].r;
+    say(&p,
+        "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
+        "  compute:\n  - {name: pe, ops: [mac], mesh: [128, 1]}\n"
+        "workload:\n  name: w\n  dims: {k: %d, p: 8, q: %d, c: 8, r: %d, s: %d}\n  ops:\n"
+        "  - \"O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\"\n"
+        "mapping: |\n  DRAM\n    Buf for p=8 q=%d c=8 r=%d s=%d spatial k=%d@x\n      op O\n",
+        k, q, r, r, q, r, r, k);
+    case_read(&e, p.text);
+    const ir_machine machine = tf_micro_machine(tf_micro_isa_find("avx512"), IR_F32);
+    ir_program *ir = e.tree ? lower_kernel(e.tree, &tf_target_cpu.lower, &machine, e.d) : NULL;
+    const cpu_product *of = ir ? product_in(&ir->body) : NULL;
+    if (!CHECK(of)) case_complain(e.d);
+    if (of) CHECK_ROW_I64(&short_rows[i], of->kind == CPU_CHANNELS, true);
+    if (of) CHECK_ROW_I64(&short_rows[i], of->slab != NULL, short_rows[i].copied);
+    ir_free(ir);
+    case_drop(&e);
+  }
+}
+
 int main(void) {
+  test_short_rows();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     page p = {.len = 0};
     test_case e = {0};

@@ -210,6 +210,38 @@ static void test_gone(void) {
   }
 }
 
+/* Cycles of two sums of rows of 65,536 words, which share `parts` steps along rows; *cut:
+ * whether the text has a loop over parts of rows. */
+static double summed(int parts, bool *cut) {
+  page map = {.len = 0};
+  test_case e = case_of(machine, "workload:\n  name: sums\n  dims: {m: 16, k: 65536}\n  ops:\n"
+                                 "  - S[m] += A[m,k]\n  - T[m] += B[m,k]\n");
+  const int k = 65536 / parts / 64;
+  say(&map, "DRAM for k=%d\n  Seq\n    DRAM for k=64\n      L1 for m=16 k=%d\n        op S\n",
+      parts, k);
+  say(&map, "    DRAM for k=64\n      L1 for m=16 k=%d\n        op T\n", k);
+  tf_tree *t = tf_tree_parse(map.text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d);
+  const tf_emit_options o = {.isa = "avx512"};
+  tf_emitted *files = t ? tf_emit(t, "cpu", &o, e.d) : NULL;
+  const double cycles = t ? tf_emit_cycles(t, "cpu", &o, e.d) : -1;
+  if (!CHECK(text_of(files))) case_complain(e.d);
+  *cut = text_of(files) && strstr(text_of(files), "for (int64_t i_k_");
+  tf_emitted_free(files);
+  tf_tree_free(t);
+  case_drop(&e);
+  return cycles;
+}
+
+/* What sums read once passes by in whole rows, whatever the mapping's own loops are; where a loop
+ * that ops share cuts them, each part waits for its start. */
+static void test_long_rows(void) {
+  enum { ROWS = 16, ROW = 8, PAGE_CROSSING = 60 };
+  bool whole_cut, parts_cut;
+  const double whole = summed(1, &whole_cut), parts = summed(4, &parts_cut);
+  CHECK(!whole_cut && parts_cut);
+  CHECK_NEAR(parts - whole, 2.0 * ROWS * (4 * (ROW + PAGE_CROSSING) - ROW), 1e-9);
+}
+
 /* ---- what a call is expected to take, recounted from the text -------------------------------- */
 typedef struct {
   double simple, access, quotient, root, trig, row;
@@ -433,6 +465,7 @@ int main(void) {
   test_gone();
   test_asked();
   test_short_rows();
+  test_long_rows();
   test_steady();
   return check_report();
 }

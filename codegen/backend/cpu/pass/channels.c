@@ -7,8 +7,8 @@
 #include "codegen/intrin/micro.h"
 
 /* Limits: words of packed panels (1 GiB); uses of an argument's element up to which it is read in
- * place, if its rows fill a cache line; steps of k that take as long as transposing a tile's sums
- * (arch-specs/cores/fitted.csv). */
+ * place; steps of k that take as long as transposing a tile's sums (arch-specs/cores/fitted.csv).
+ */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16, FEW = 64 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -222,8 +222,8 @@ static bool add_panels(lowering *w, const ir_stmt *nest, cpu_product *p, int64_t
 }
 
 /* Whether copying an argument does not pay: its elements are read about once for each panel and
- * window position, in rows longer than a cache line. With a stride a copy pays, as it drops the
- * part of each line that is skipped. */
+ * window position, in rows that fill half of a cache line or more. With a stride a copy pays, as it
+ * drops the part of each line that is skipped. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const int chosen = (int)w->p->machine.choices.at[TF_CHOICE_ROWS];
@@ -232,7 +232,7 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const cpu_product *
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     uses *= nest->range[k].most;
   return !p->channels.joined && p->channels.row_step == 1 && uses <= COPY_USES &&
-         (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
+         2 * (double)nest->range[p->m].most >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
 /* Reads a in place if it has no borders and is cached or rarely read; otherwise, and always where

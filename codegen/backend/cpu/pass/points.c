@@ -218,23 +218,49 @@ static double along_output(const points *p, double n_expr) {
          row_mask_cycles(p);
 }
 
-/* Cycles in which a map waits for the start of each row, where rows are parts of a large
- * argument's: the hardware prefetcher cannot foresee where the next one begins, and no product
- * prefetches them. */
-static double row_start_waits(const points *p, const ir_program *of) {
-  const int last = p->op->n_out_dims - 1;
+/* Whether an earlier read of the op is of the same elements. */
+static bool is_read_before(const points *p, int read) {
+  const tf_ref *b = &p->op->reads[read];
+  for (int i = 0; i < read; i++) {
+    const tf_ref *a = &p->op->reads[i];
+    bool same = a->tensor == b->tensor;
+    for (int r = 0; same && r < p->wl->tensors[b->tensor].rank; r++) {
+      same = a->index[r].c == b->index[r].c && a->index[r].n_terms == b->index[r].n_terms;
+      for (int t = 0; same && t < b->index[r].n_terms; t++)
+        same = a->index[r].terms[t].dim == b->index[r].terms[t].dim &&
+               a->index[r].terms[t].coef == b->index[r].terms[t].coef;
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+/* Whether rows of the tensor are half a page apart or more. */
+static bool rows_are_apart(const points *p, const ir_program *of, int tensor) {
+  const tf_tensor *z = &p->wl->tensors[tensor];
+  const ir_buffer *b = &of->buffers[of->buffer_of[tensor]];
+  return (double)z->extent[z->rank - 1] * ir_bytes(b->type) >= p->core->page / 2;
+}
+
+/* Cycles in which a nest waits for the start of each row along the op's dim `along`, where rows are
+ * parts of a large argument's: the hardware prefetcher cannot foresee where the next one begins,
+ * and no product prefetches them. It follows sums from row to row where these are near each other.
+ */
+static double row_start_waits(const points *p, const ir_program *of, int along) {
   double n = 0;
-  for (int i = -1; i < p->op->n_reads && i < 30; i++) {
+  for (int i = along < p->op->n_out_dims ? -1 : 0; i < p->op->n_reads && i < 30; i++) {
     const int t = i < 0 ? p->op->out : p->op->reads[i].tensor, rank = p->wl->tensors[t].rank;
     if (of->buffers[of->buffer_of[t]].role != IR_ARGUMENT || rank < 2 ||
         (cpu_of(p->s)->prefetched >> (1 + i) & 1) ||
-        p->s->range[last].most >= p->wl->tensors[t].extent[rank - 1] ||
+        (along >= p->op->n_out_dims && !rows_are_apart(p, of, t)) ||
+        p->s->range[along].most >= p->wl->tensors[t].extent[rank - 1] ||
         tf_tensor_words(&p->wl->tensors[t]) <= lower_close_words(of->tree->arch))
       continue;
-    if (i < 0 || tf_index_coef(&p->op->reads[i].index[rank - 1], p->op->dims[last]) == 1) {
+    if (i < 0 || (tf_index_coef(&p->op->reads[i].index[rank - 1], p->op->dims[along]) == 1 &&
+                  !is_read_before(p, i))) {
       double rows = 1;
-      for (int k = 0; k < last; k++)
-        if (i < 0 || moves(p, i, k, rank - 1)) rows *= (double)p->s->range[k].most;
+      for (int k = 0; k < p->op->n_dims; k++)
+        if (k != along && (i < 0 || moves(p, i, k, rank - 1))) rows *= (double)p->s->range[k].most;
       n += rows;
     }
   }
@@ -265,10 +291,11 @@ double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_co
   const int row = out > 0 && out == all ? cpu_map_row(wl, s, 0, isa->lanes) : out - 1;
   if (row < out - 1) return along_other(&p, row);
   if (out == all)
-    return out > 0 ? along_output(&p, map_steps(of, &p)) + row_start_waits(&p, of) +
+    return out > 0 ? along_output(&p, map_steps(of, &p)) + row_start_waits(&p, of, out - 1) +
                          conflict_waits(&p, of)
                    : p.op->n_expr;
-  if (gathered_reads(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
+  if (gathered_reads(&p, all - 1) == 0 && !padded(&p))
+    return along_sums(&p) + row_start_waits(&p, of, all - 1);
   bool neighbours = false;
   for (int k = out; k < all; k++)
     neighbours |= gathered_reads(&p, k) == 0;
@@ -351,7 +378,7 @@ void tf_cost_point_parts(const ir_program *of, const tf_micro_isa *isa, const tf
   for (int k = out; k < all; k++)
     neighbours |= gathered_reads(&p, k) == 0;
   if (out > 0 && out == all)
-    part[TF_COST_GONE] += runs * (row_start_waits(&p, of) + conflict_waits(&p, of));
+    part[TF_COST_GONE] += runs * (row_start_waits(&p, of, out - 1) + conflict_waits(&p, of));
   if (cpu_of(s)->window)
     window_parts(&p, runs, part);
   else if (cpu_of(s)->fused)

@@ -31,6 +31,18 @@ static int64_t box_words(const lowering *w, int o, int ref) {
 /* The read of a product that the output's last dim moves; -1: none. */
 static int panel_read(const lowering *w, int o);
 
+/* Whether a sum reads each element of an argument once, in rows along its innermost dim: these pass
+ * by, as no point reads them again, and long rows keep the hardware prefetcher going. */
+static bool streams_past(const lowering *w, int o, int read) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  const tf_ref *ref = &op->reads[read];
+  const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
+  if (op->n_dims == op->n_out_dims || z->producer >= 0 || z->rank != op->n_dims) return false;
+  for (int r = 0; r < z->rank; r++) /* no rank moves by two dims, and all dims move one */
+    if (!lower_is_dim(&ref->index[r], op->dims[r])) return false;
+  return true;
+}
+
 bool lower_fits_near_cache(const lowering *w, int o) {
   static const double times[] = {1, 1.0 / 16, 0.25, 0.5, 2, 4}; /* the values of TF_CHOICE_CLOSE */
   const double share = times[(int)w->p->machine.choices.at[TF_CHOICE_CLOSE]];
@@ -48,7 +60,7 @@ bool lower_fits_near_cache(const lowering *w, int o) {
       (w->in_parallel || !lower_spreads(w, o)))
     return true;
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
-    words += box_words(w, o, i);
+    words += streams_past(w, o, i) ? 0 : box_words(w, o, i);
   return words <= close;
 }
 
