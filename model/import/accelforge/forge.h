@@ -72,7 +72,7 @@ typedef struct {
   double widen;      /* bits of a value here over those of the workload */
   unsigned kinds;    /* of a unit beside others: what Einsums that run on it need */
   bool runs;         /* some Einsum may run on it */
-  int shares;        /* between it and the memory above: 0: not said, 1: words are shared, -1: not */
+  int shares; /* between it and the memory above: 0: not said, 1: words are shared, -1: not */
 } fg_part;
 
 typedef struct fg_node fg_node;
@@ -80,10 +80,10 @@ typedef enum { FG_HOLD, FG_FOR, FG_SPREAD, FG_RUN, FG_SPLIT } fg_what;
 struct fg_node {
   fg_what what;
   tf_loc at;
-  fg_node *next;   /* further in */
-  fg_node *child;  /* SPLIT: its first branch */
-  fg_node *beside; /* of the first node of a branch: the next one */
-  int part;        /* HOLD, SPREAD, RUN */
+  fg_node *next;          /* further in */
+  fg_node *child;         /* SPLIT: its first branch */
+  fg_node *beside;        /* of the first node of a branch: the next one */
+  int part;               /* HOLD, SPREAD, RUN */
   int n_tensors, *tensor; /* HOLD */
   tf_loc *tensor_at;
   int dim, fan; /* FOR, SPREAD */
@@ -96,8 +96,9 @@ struct fg_node {
  * begins: before path[pos]; -1: it has none. */
 enum { FG_PATH = 256 };
 typedef struct {
-  int n, einsum, pos[FG_MEMORIES];
-  int segment; /* behind the innermost split */
+  int n, einsum, part, pos[FG_MEMORIES];
+  int held[FG_MEMORIES][FG_ACCESSES]; /* the node that holds the access in the memory; -1: none */
+  int segment;                        /* behind the innermost split */
   fg_node **path;
 } fg_leaf;
 
@@ -119,7 +120,7 @@ typedef struct {
   int memory[FG_MEMORIES]; /* parts */
   double clock;            /* Hz */
   double word_bits;
-  int steps; /* of an expression */
+  int steps;     /* of an expression */
   fg_node *root; /* of the mapping; NULL: none */
   int n_leaves;
   fg_leaf *leaf;

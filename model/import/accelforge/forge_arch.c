@@ -87,20 +87,19 @@ static bool read_action(forge *f, const tf_ynode *node, int part, const tf_ynode
                                     {"extra_attributes_for_component_model", 0, false}};
   const tf_ynode *w[N_A];
   double time = -1, e = 1, r = 1, t = 1, own = 1, whole = 1, times = 1, slower = 1;
-  if (!tf_yschema_check(node, rows, N_A, "an action", w, f->diags) ||
-      !amount(f, w[A_ENERGY], "energy", part, false, &a->energy) ||
-      !amount(f, w[A_RATE], "throughput", part, true, &a->rate) ||
-      !amount(f, w[A_TIME], "latency", part, false, &time) ||
-      !amount(f, w[A_BITS] ? w[A_BITS] : v[K_ACTION_BITS], "bits_per_action", part, true,
-              &a->bits) ||
-      !amount(f, w[A_E_SCALE], "energy_scale", part, false, &e) ||
-      !amount(f, w[A_R_SCALE], "throughput_scale", part, true, &r) ||
-      !amount(f, w[A_T_SCALE], "latency_scale", part, true, &t) ||
-      !amount(f, v[K_ENERGY_SCALE], "energy_scale", part, false, &own) ||
-      !amount(f, v[K_RATE_SCALE], "throughput_scale", part, true, &whole) ||
-      !amount(f, v[K_LATENCY_SCALE], "latency_scale", part, true, &slower) ||
-      !amount(f, v[K_ACTIONS_SCALE], "actions_scale", part, true, &times))
-    return false;
+  bool ok = tf_yschema_check(node, rows, N_A, "an action", w, f->diags);
+  ok &= amount(f, w[A_ENERGY], "energy", part, false, &a->energy);
+  ok &= amount(f, w[A_RATE], "throughput", part, true, &a->rate);
+  ok &= amount(f, w[A_TIME], "latency", part, false, &time);
+  ok &= amount(f, w[A_BITS], "bits_per_action", part, true, &a->bits);
+  ok &= amount(f, w[A_E_SCALE], "energy_scale", part, false, &e);
+  ok &= amount(f, w[A_R_SCALE], "throughput_scale", part, true, &r);
+  ok &= amount(f, w[A_T_SCALE], "latency_scale", part, true, &t);
+  ok = ok && amount(f, v[K_ENERGY_SCALE], "energy_scale", part, false, &own) &&
+       amount(f, v[K_RATE_SCALE], "throughput_scale", part, true, &whole) &&
+       amount(f, v[K_LATENCY_SCALE], "latency_scale", part, true, &slower) &&
+       amount(f, v[K_ACTIONS_SCALE], "actions_scale", part, true, &times);
+  if (!ok) return false;
   if (a->rate < 0 && time >= 0) a->rate = time > 0 ? 1 / time : INFINITY;
   if (a->energy >= 0) a->energy *= e * own * times / a->bits;
   if (a->rate >= 0) a->rate *= r * whole * a->bits / t / slower / times;
@@ -236,8 +235,8 @@ static bool read_tensors(forge *f, fg_part *c, const tf_ynode *map) {
 /* Energies and rates of a component that its model would give. */
 static bool check_known(forge *f, fg_part *c, const tf_ynode *class) {
   const bool dummy = class && class->kind == TF_Y_SCALAR && tf_ynode_is(class, "Dummy");
-  double *const all[] = {&c->read_j, &c->write_j, &c->leak, &c->area, &c->read_rate,
-                         &c->write_rate};
+  double *const all[] = {&c->read_j, &c->write_j,   &c->leak,
+                         &c->area,   &c->read_rate, &c->write_rate};
   bool missing = false;
   if (c->kind != FG_MEMORY) c->write_j = c->read_j, c->write_rate = c->read_rate;
   for (int i = 0; i < 6; i++) {
@@ -280,7 +279,8 @@ static bool read_bits(forge *f, fg_part *c, const tf_ynode *map) {
                              : (fg_value){.is = FG_UNKNOWN};
       const int64_t own = f->tensor_bits[f->einsum[e].tensor[__builtin_ctz(of & held)]];
       bits = v.is == FG_NUMBER ? v.number : -1;
-      if (!(bits > 0) || !own || (of & held) != held || (c->widen > 0 && bits / (double)own != c->widen))
+      if (!(bits > 0) || !own || (of & held) != held ||
+          (c->widen > 0 && bits / (double)own != c->widen))
         return tf_fail(f->diags, map->pairs[i].value->at, TF_E_RANGE,
                        "of '%s' bits of values are read that are the same multiple of the "
                        "workload's for all that it keeps",
@@ -298,15 +298,17 @@ static bool read_numbers(forge *f, fg_part *c, const tf_ynode *const *v) {
   const int part = (int)(c - f->part);
   action a[2] = {{-1, -1, 1}, {-1, -1, 1}};
   double leak = 1, area = 1;
+  bool ok = true;
   for (int i = 0; i < 2; i++)
-    if (!amount(f, v[K_ACTION_BITS], "bits_per_action", part, true, &a[i].bits)) return false;
-  if (!read_actions(f, c, v, a) || !read_latency(f, c, v[K_LATENCY], a) ||
-      !amount(f, v[K_LEAK], "leak_power", part, false, &c->leak) ||
-      !amount(f, v[K_AREA], "area", part, false, &c->area) ||
-      !amount(f, v[K_LEAK_SCALE], "leak_power_scale", part, false, &leak) ||
-      !amount(f, v[K_AREA_SCALE], "area_scale", part, false, &area) ||
-      !amount(f, v[K_SIZE], "size", part, false, &c->size))
-    return false;
+    ok = ok && amount(f, v[K_ACTION_BITS], "bits_per_action", part, true, &a[i].bits);
+  ok &= read_actions(f, c, v, a);
+  ok = ok && read_latency(f, c, v[K_LATENCY], a);
+  ok &= amount(f, v[K_LEAK], "leak_power", part, false, &c->leak);
+  ok &= amount(f, v[K_AREA], "area", part, false, &c->area);
+  ok &= amount(f, v[K_LEAK_SCALE], "leak_power_scale", part, false, &leak);
+  ok &= amount(f, v[K_AREA_SCALE], "area_scale", part, false, &area);
+  ok &= amount(f, v[K_SIZE], "size", part, false, &c->size);
+  if (!ok) return false;
   c->read_j = a[0].energy;
   c->read_rate = a[0].rate;
   c->write_j = a[1].energy;
@@ -347,18 +349,15 @@ static bool place(forge *f, fg_part *c, const tf_ynode *const *v) {
   if (c->kind == FG_MEMORY) {
     if (f->n_memories == FG_MEMORIES)
       return tf_fail(f->diags, c->at, TF_E_LIMIT, "more than %d memories", FG_MEMORIES);
-    if (!v[K_SIZE])
-      return tf_fail(f->diags, c->at, TF_E_MISSING, "the memory '%s' has no 'size'", c->name);
     f->memory[f->n_memories++] = (int)(c - f->part);
-    if (f->n_memories == 1 && c->n_fans)
-      return tf_fail(f->diags, c->fan[0].at, TF_E_SHAPE,
-                     "the outermost memory '%s' has several instances: here it has one", c->name);
   }
   c->level = f->n_memories - 1;
+  if (c->kind == FG_MEMORY && !v[K_SIZE])
+    return tf_fail(f->diags, c->at, TF_E_MISSING, "the memory '%s' has no 'size'", c->name);
   if (c->kind != FG_MEMORY && c->level < 0)
     return tf_fail(f->diags, c->at, TF_E_SHAPE,
                    "'%s' stands before the first memory: here a memory is outermost", c->name);
-  return c->kind != FG_TOLL || fold_toll(f, c, v[K_DIRECTION]);
+  return true;
 }
 
 static bool read_component(forge *f, const tf_ynode *node, fg_kind kind) {
@@ -381,12 +380,16 @@ static bool read_component(forge *f, const tf_ynode *node, fg_kind kind) {
     if (!strcmp(f->part[i].name, c->name))
       return tf_fail(f->diags, c->at, TF_E_DUP, "component '%s' given twice", c->name);
   f->n_parts++;
-  bool ok = read_tensors(f, c, v[K_TENSORS]);
+  bool ok = place(f, c, v) & read_tensors(f, c, v[K_TENSORS]);
   for (size_t i = 0; v[K_SPATIAL] && i < v[K_SPATIAL]->n; i++)
     ok &= read_fan(f, c, v[K_SPATIAL]->items[i]);
   ok = ok && read_bits(f, c, v[K_BITS]);
   if (!(c->widen > 0)) c->widen = 1;
-  return ok && (kind == FG_CONTAINER || read_numbers(f, c, v)) && place(f, c, v);
+  if (kind != FG_CONTAINER) ok &= read_numbers(f, c, v);
+  if (f->n_memories == 1 && kind == FG_MEMORY && c->n_fans)
+    ok = tf_fail(f->diags, c->fan[0].at, TF_E_SHAPE,
+                 "the outermost memory '%s' has several instances: here it has one", c->name);
+  return ok && (kind != FG_TOLL || fold_toll(f, c, v[K_DIRECTION]));
 }
 
 static bool read_nodes(forge *f, const tf_ynode *list, int deep) {
@@ -398,7 +401,7 @@ static bool read_nodes(forge *f, const tf_ynode *list, int deep) {
                {"!Container", FG_CONTAINER},
                {"!Compute", FG_COMPUTE}};
   bool ok = tf_yschema_kind(list, TF_Y_LIST, "nodes", f->diags);
-  for (size_t i = 0; ok && i < list->n; i++) {
+  for (size_t i = 0; list->kind == TF_Y_LIST && i < list->n; i++) {
     const tf_ynode *node = list->items[i];
     const char *tag = node->tag ? node->tag : "";
     size_t k = 0;
@@ -406,9 +409,9 @@ static bool read_nodes(forge *f, const tf_ynode *list, int deep) {
       k++;
     if (!tf_yschema_kind(node, TF_Y_MAP, "a node", f->diags)) return false;
     if (k < 4) {
-      ok = read_component(f, node, kinds[k].kind);
+      ok &= read_component(f, node, kinds[k].kind);
     } else if (!strcmp(tag, "!Hierarchical") && deep < 8 && fg_member(node, "nodes")) {
-      ok = read_nodes(f, fg_member(node, "nodes"), deep + 1);
+      ok &= read_nodes(f, fg_member(node, "nodes"), deep + 1);
     } else {
       char near[160];
       tf_near n = tf_near_start(tag, strlen(tag));

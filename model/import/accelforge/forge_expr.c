@@ -141,8 +141,7 @@ static fg_value eval_name(walk *w, const char *name, const char *from) {
 static fg_value call(walk *w, const char *name, const char *from) {
   fg_value a[MOST_ARGUMENTS];
   int n = 0;
-  if (!take(w, ")"))
-    do {
+  if (!take(w, ")")) do {
       if (n == MOST_ARGUMENTS) return unknown(w, from, strlen(name), "it has too many arguments");
       a[n++] = eval_choice(w);
     } while (take(w, ","));
@@ -163,8 +162,8 @@ static fg_value call(walk *w, const char *name, const char *from) {
   static const struct {
     const char *name;
     double (*of)(double);
-  } one[] = {{"ceil", ceil}, {"floor", floor}, {"round", rint},  {"abs", fabs},  {"sqrt", sqrt},
-             {"log2", log2}, {"int", trunc},   {"exp", exp},     {"log", log},   {"log10", log10}};
+  } one[] = {{"ceil", ceil}, {"floor", floor}, {"round", rint}, {"abs", fabs}, {"sqrt", sqrt},
+             {"log2", log2}, {"int", trunc},   {"exp", exp},    {"log", log},  {"log10", log10}};
   for (size_t i = 0; n == 1 && i < sizeof one / sizeof one[0]; i++)
     if (!strcmp(name, one[i].name)) return number(one[i].of(x));
   if (n == 1 && !strcmp(name, "float")) return a[0];
@@ -264,11 +263,8 @@ static fg_value apply(const walk *w, const char *at, const char *sign, fg_value 
 
 /* Operators of two sides, tight to loose. */
 static fg_value eval_level(walk *w, int level) {
-  static const char *const signs[][8] = {{"//", "/", "*", "%"},
-                                         {"+", "-"},
-                                         {"&"},
-                                         {"|"},
-                                         {"==", "!=", "<=", ">=", "<", ">"}};
+  static const char *const signs[][8] = {
+      {"//", "/", "*", "%"}, {"+", "-"}, {"&"}, {"|"}, {"==", "!=", "<=", ">=", "<", ">"}};
   fg_value v = level ? eval_level(w, level - 1) : eval_sign(w);
   for (bool more = true; more;) {
     more = false;

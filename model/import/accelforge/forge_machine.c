@@ -63,14 +63,16 @@ static bool write_memory(forge *f, int l, tf_page *out) {
   const double room = floor(words(f, c, c->size));
   tf_page_add(out, "  - name: %s\n", c->name);
   if (l && !write_mesh(f, f->memory[l], out)) return false;
-  if (l && alone(f, f->memory[l])) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
+  if (l && alone(f, f->memory[l]))
+    tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
   if (room < 1)
     return tf_fail(f->diags, c->at, TF_E_RANGE, "'%s' has %g bits, less than a word of %g", c->name,
                    c->size, f->word_bits * c->widen);
   if (room < 9e15) tf_page_add(out, "    capacity: %.0f\n", room);
   const double read = c->read_rate > 0 && c->read_rate < INFINITY ? c->read_rate : 0,
                write = c->write_rate > 0 && c->write_rate < INFINITY ? c->write_rate : 0;
-  tf_page_bandwidth(out, !c->two_ports, words(f, c, read) / f->clock, words(f, c, write) / f->clock);
+  tf_page_bandwidth(out, !c->two_ports, words(f, c, read) / f->clock,
+                    words(f, c, write) / f->clock);
   if (c->read_j >= 0 && c->write_j >= 0)
     tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n",
                 c->read_j * f->word_bits * c->widen * 1e12,
@@ -87,8 +89,8 @@ static void write_rest(const forge *f, const fg_part *c, bool outermost, tf_page
   if (c->leak > 0 && gated) tf_page_add(out, "    power-gated: true\n");
   if (c->area >= 0 && !outermost) tf_page_add(out, "    area: %.17g um2\n", c->area * 1e12);
   if (c->area > 0 && outermost)
-    tf_warn(f->diags, c->at, "not modelled: the area of the outermost memory '%s', which is off chip",
-            c->name);
+    tf_warn(f->diags, c->at,
+            "not modelled: the area of the outermost memory '%s', which is off chip", c->name);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -149,11 +151,12 @@ bool fg_write_arch(forge *f, tf_page *out) {
   for (int i = 0; i < f->n_parts; i++)
     n_units += f->part[i].kind == FG_COMPUTE;
   if (!share_out(f, n_units)) return false;
-  tf_page_add(out,
-              "architecture:\n  name: imported\n  clock: %.15g Hz   # a cycle is a point of the "
-              "units\n  word-bits: %.0f\n"
-              "  overlap: perfect   # AccelForge takes the longest of all components\n  memories:\n",
-              f->clock, f->word_bits);
+  tf_page_add(
+      out,
+      "architecture:\n  name: imported\n  clock: %.15g Hz   # a cycle is a point of the "
+      "units\n  word-bits: %.0f\n"
+      "  overlap: perfect   # AccelForge takes the longest of all components\n  memories:\n",
+      f->clock, f->word_bits);
   for (int l = 0; l < f->n_memories && ok; l++) {
     ok = write_memory(f, l, out);
     write_rest(f, &f->part[f->memory[l]], l == 0, out);

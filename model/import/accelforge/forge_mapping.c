@@ -30,9 +30,8 @@ static int find_part(forge *f, const tf_ynode *node, unsigned kinds, const char 
 }
 
 static bool read_hold(forge *f, const tf_ynode *node, fg_node *to) {
-  static const tf_yrow rows[] = {{"tensors", TF_Y_LIST, true},
-                                 {"component", TF_Y_SCALAR, true},
-                                 {"persistent", 0, false}};
+  static const tf_yrow rows[] = {
+      {"tensors", TF_Y_LIST, true}, {"component", TF_Y_SCALAR, true}, {"persistent", 0, false}};
   const tf_ynode *v[3];
   if (!tf_yschema_check(node, rows, 3, "a storage node", v, f->diags)) return false;
   to->what = FG_HOLD;
@@ -117,6 +116,7 @@ static bool read_nodes(forge *f, const tf_ynode *list, fg_node ***tail);
 static bool read_split(forge *f, const tf_ynode *node, bool pipe, fg_node *to) {
   const tf_ynode *list = fg_member(node, "nodes");
   fg_node **branch = &to->child;
+  bool ok = true;
   to->what = FG_SPLIT;
   to->pipe = pipe;
   if (!list || list->kind != TF_Y_LIST || list->n < 2)
@@ -126,11 +126,11 @@ static bool read_split(forge *f, const tf_ynode *node, bool pipe, fg_node *to) {
     const bool nested = one->tag && !strcmp(one->tag, "!Nested") && nodes;
     const tf_ynode alone = {.kind = TF_Y_LIST, .at = one->at, .n = 1, .items = &list->items[i]};
     fg_node **tail = branch;
-    if (!read_nodes(f, nested ? nodes : &alone, &tail)) return false;
+    ok &= read_nodes(f, nested ? nodes : &alone, &tail);
     if (!*branch) return tf_fail(f->diags, one->at, TF_E_SHAPE, "this branch has no nodes");
     branch = &(*branch)->beside;
   }
-  return true;
+  return ok;
 }
 
 /* Appends the nodes; *tail: where the next one hangs. */
@@ -139,14 +139,14 @@ static bool read_nodes(forge *f, const tf_ynode *list, fg_node ***tail) {
                                      "!Compute", "!Sequential", "!Pipeline"};
   enum { N_TAGS = 7 };
   bool ok = tf_yschema_kind(list, TF_Y_LIST, "nodes", f->diags);
-  for (size_t i = 0; ok && i < list->n; i++) {
+  for (size_t i = 0; list->kind == TF_Y_LIST && i < list->n; i++) {
     const tf_ynode *node = list->items[i];
     const char *tag = node->tag ? node->tag : "";
     int k = 0;
     if (!tf_yschema_kind(node, TF_Y_MAP, "a node", f->diags)) return false;
     if (!strcmp(tag, "!Reservation") || !strcmp(tag, "!TextBox")) continue; /* what it prints */
     if (!strcmp(tag, "!Nested") && fg_member(node, "nodes")) {
-      ok = read_nodes(f, fg_member(node, "nodes"), tail);
+      ok &= read_nodes(f, fg_member(node, "nodes"), tail);
       continue;
     }
     while (k < N_TAGS && strcmp(tag, tags[k]) != 0)
@@ -154,10 +154,10 @@ static bool read_nodes(forge *f, const tf_ynode *list, fg_node ***tail) {
     fg_node *to = TF_NEW(f->arena, fg_node);
     if (!to) return false;
     to->at = node->at;
-    if (k < 2) ok = read_hold(f, node, to);
-    if (k == 2 || k == 3) ok = read_loop(f, node, k == 3, to);
-    if (k == 4) ok = read_run(f, node, to);
-    if (k == 5 || k == 6) ok = read_split(f, node, k == 6, to);
+    if (k < 2) ok &= read_hold(f, node, to);
+    if (k == 2 || k == 3) ok &= read_loop(f, node, k == 3, to);
+    if (k == 4) ok &= read_run(f, node, to);
+    if (k == 5 || k == 6) ok &= read_split(f, node, k == 6, to);
     if (k == N_TAGS) {
       char text[160];
       tf_near near = tf_near_start(tag, strlen(tag));
@@ -183,10 +183,11 @@ static bool check_steps(walk *w, const fg_node *run) {
       const int d = e->var[a][v];
       int64_t inner = 1;
       if (w->left[d] != 1)
-        return tf_fail(f->diags, run->at, TF_E_COVER,
-                       "steps of '%s' are %lld long at the Einsum '%s': a loop with tile_shape 1 is "
-                       "missing",
-                       f->dims[d].name, (long long)w->left[d], e->name);
+        return tf_fail(
+            f->diags, run->at, TF_E_COVER,
+            "steps of '%s' are %lld long at the Einsum '%s': a loop with tile_shape 1 is "
+            "missing",
+            f->dims[d].name, (long long)w->left[d], e->name);
       for (int i = w->n - 1; i >= 0; i--) {
         const fg_node *n = w->path[i];
         if ((n->what != FG_FOR && n->what != FG_SPREAD) || n->dim != d || n->trips == 1) continue;
@@ -210,6 +211,7 @@ static bool add_leaf(walk *w, const fg_node *run) {
   fg_leaf *l = &f->leaf[f->n_leaves++];
   l->n = w->n;
   l->einsum = run->einsum;
+  l->part = run->part;
   l->segment = w->segment;
   l->path = TF_ARRAY(f->arena, fg_node *, (size_t)w->n + 1);
   if (!l->path) return false;
@@ -258,10 +260,32 @@ int fg_access_of(const forge *f, const fg_leaf *l, int tensor) {
 }
 
 int fg_held(const forge *f, const fg_leaf *l, int m, int tensor) {
-  for (int i = 0; i < l->n; i++)
-    for (int k = 0; l->path[i]->what == FG_HOLD && k < l->path[i]->n_tensors; k++)
-      if (l->path[i]->part == f->memory[m] && l->path[i]->tensor[k] == tensor) return i;
-  return -1;
+  const int a = fg_access_of(f, l, tensor);
+  return a < 0 ? -1 : l->held[m][a];
+}
+
+/* Which path nodes hold the leaf's tensors, by memory; a memory holds a tensor from one place on.
+ */
+static bool find_held(forge *f, fg_leaf *l) {
+  for (int m = 0; m < f->n_memories; m++)
+    for (int a = 0; a < FG_ACCESSES; a++)
+      l->held[m][a] = -1;
+  for (int i = 0; i < l->n; i++) {
+    const fg_node *n = l->path[i];
+    const int m = n->what == FG_HOLD ? f->part[n->part].level : 0;
+    for (int k = 0; n->what == FG_HOLD && k < n->n_tensors; k++) {
+      const int a = fg_access_of(f, l, n->tensor[k]);
+      if (a < 0 || f->part[n->part].kind != FG_MEMORY) continue;
+      if (l->held[m][a] >= 0) {
+        tf_fail(f->diags, n->tensor_at[k], TF_E_DUP, "'%s' holds '%s' from two places on",
+                f->part[n->part].name, f->tensor[n->tensor[k]]);
+        tf_note(f->diags, l->path[l->held[m][a]]->at, "held from here on");
+        return false;
+      }
+      l->held[m][a] = i;
+    }
+  }
+  return true;
 }
 
 /* ---- homes ----------------------------------------------------------------------------------- */
@@ -322,7 +346,8 @@ static bool check_tolls(forge *f) {
         bool paid = false;
         for (int k = 0; k < l->n; k++)
           for (int t = 0; l->path[k]->what == FG_HOLD && t < l->path[k]->n_tensors; t++)
-            paid |= l->path[k]->part == p && l->path[k]->tensor[t] == f->einsum[l->einsum].tensor[a];
+            paid |=
+                l->path[k]->part == p && l->path[k]->tensor[t] == f->einsum[l->einsum].tensor[a];
         if (!paid)
           return tf_fail(f->diags, l->path[l->n - 1]->at, TF_E_KEY,
                          "'%s' of the Einsum '%s' passes the toll '%s' by: here all tensors pay it",
@@ -360,6 +385,8 @@ bool fg_read_mapping(forge *f, const tf_ynode *node) {
       return tf_fail(f->diags, node->at, TF_E_SHAPE, "the Einsum '%s' is not mapped",
                      f->einsum[e].name);
   }
+  for (int i = 0; i < f->n_leaves; i++)
+    if (!find_held(f, &f->leaf[i])) return false;
   for (int z = 0; z < f->n_tensors; z++)
     if (!find_home(f, z)) return false;
   return check_tolls(f) && fg_place(f);

@@ -1,12 +1,13 @@
 /* Where tiles begin.  AccelForge holds each tensor from a place of its own on; here a tile of a
- * memory holds all its tensors.  Of the ways to place tiles the one is taken in which the words that
- * move are AccelForge's. */
+ * memory holds all its tensors.  Of the ways to place tiles the one is taken in which the words
+ * that move are AccelForge's. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "model/import/accelforge/forge.h"
 
-enum { MOST_WAYS = 1 << 12 };
+enum { MOST_WAYS = 1 << 12, LAST = 3 };
 
 /* How far a way is from AccelForge's counts; `tell`: says where. */
 typedef struct {
@@ -30,21 +31,26 @@ static bool lives_in(const forge *f, int z, int m) { return f->home[z] == m; }
 
 /* ---- where tiles begin ----------------------------------------------------------------------- */
 
-/* Where the leaf's first or last node is that holds something in memory m; -1: nowhere. */
-static int holds_at(const forge *f, const fg_leaf *l, int m, bool last) {
+/* Of the nodes that hold something in memory m the one behind `skip` others, or the last one; -1:
+ * there is none. */
+static int holds_at(const forge *f, const fg_leaf *l, int m, unsigned skip) {
   int at = -1;
-  for (int i = 0; i < l->n; i++)
-    if (l->path[i]->what == FG_HOLD && l->path[i]->part == f->memory[m] && (at < 0 || last)) at = i;
+  for (int i = 0; i < l->n; i++) {
+    if (l->path[i]->what != FG_HOLD || l->path[i]->part != f->memory[m]) continue;
+    if (at < 0 || skip-- > 0) at = i;
+    if (!skip) break;
+  }
   return at;
 }
 
-/* Bit m of `outer`: the tile begins at the first node that holds something in m, else at the last
- * one, and behind all splits. */
-static void set_places(forge *f, fg_leaf *l, unsigned outer) {
+/* Two bits of `way` for each memory: at which of the nodes that hold something in it its tile
+ * begins; LAST: at the last one, and behind all splits. */
+static void set_places(forge *f, fg_leaf *l, unsigned way) {
   l->pos[0] = 0;
   for (int m = 1; m < f->n_memories; m++) {
-    l->pos[m] = holds_at(f, l, m, !(outer >> m & 1));
-    if (l->pos[m] >= 0 && !(outer >> m & 1) && l->pos[m] < l->segment) l->pos[m] = l->segment;
+    const unsigned skip = way >> (2 * m - 1) & LAST;
+    l->pos[m] = holds_at(f, l, m, skip == LAST ? UINT_MAX : skip);
+    if (l->pos[m] >= 0 && skip == LAST && l->pos[m] < l->segment) l->pos[m] = l->segment;
   }
   for (int i = 0; i < l->n; i++) {
     const int g = l->path[i]->what == FG_SPREAD ? fg_gap(f, l->path[i]->part) : 0;
@@ -146,26 +152,28 @@ static void check_words(audit *t, const fg_leaf *l, int m, int a, int at) {
   const double here = times_here(f, l, a, p) * tile_at(f, l, a, p);
   const tf_loc place = tensor_place(l->path[at], z);
   const char *memory = f->part[f->memory[m]].name;
-  if (here > there || (window && moved)) {
+  if (here > there || (moved && (window || here < there))) {
     t->errors++;
     if (t->tell)
       tf_fail(f->diags, place, TF_E_LOOP,
-              "'%s' is held in '%s' apart from what else '%s' holds: here all of it is held from "
-              "one place on, so that more words would move; hold them at one place",
-              f->tensor[z], memory, memory);
+              "'%s' holds '%s' and other tensors from places of their own on; here a memory holds "
+              "all from one place on, where it would load %.0f words of it, AccelForge %.0f: move "
+              "their storage nodes together",
+              memory, f->tensor[z], here, there);
   } else if (here < there) {
     t->differences++;
     if (t->tell)
-      tf_warn(f->diags, place,
-              "'%s' stays in '%s' here while loops step that do not move it: '%s' loads %.0f words, "
-              "AccelForge %.0f; the same, if it is held above these loops",
-              f->tensor[z], memory, memory, here, there);
+      tf_warn(
+          f->diags, place,
+          "'%s' stays in '%s' here while loops step that do not move it: '%s' loads %.0f words, "
+          "AccelForge %.0f; the same, if it is held above these loops",
+          f->tensor[z], memory, memory, here, there);
   } else if (moved) {
-    t->held++;
+    t->held += p > at ? 1 : 100;
     if (t->tell)
-      tf_warn(f->diags, place, "'%s' is held in '%s' from %s place on, with the others: as many "
-              "words move, %s are held", f->tensor[z], memory, p > at ? "a later" : "an earlier",
-              p > at ? "fewer" : "more");
+      tf_warn(f->diags, place,
+              "'%s' holds '%s' from %s place on, with the others: as many words move, %s are held",
+              memory, f->tensor[z], p > at ? "a later" : "an earlier", p > at ? "fewer" : "more");
   }
 }
 
@@ -179,7 +187,8 @@ static void check_pair(audit *t, const fg_leaf *l, const fg_leaf *k, int m, int 
   const int a = fg_access_of(f, l, z), b = fg_access_of(f, k, z);
   while (same < l->n && same < k->n && l->path[same] == k->path[same])
     same++;
-  if (a < 0 || b < 0 || !same || l->path[same - 1]->what != FG_SPLIT || l->path[same - 1]->pipe) return;
+  if (a < 0 || b < 0 || !same || l->path[same - 1]->what != FG_SPLIT || l->path[same - 1]->pipe)
+    return;
   if (l->pos[m] < same || k->pos[m] < same) return;
   const int at = fg_held(f, k, m, z);
   if (at < 0 || fg_held(f, l, m, z) < 0 || lives_in(f, z, m)) return;
@@ -196,8 +205,7 @@ static void check_pair(audit *t, const fg_leaf *l, const fg_leaf *k, int m, int 
             "what the Einsum '%s' leaves of '%s' in '%s' is still there for '%s', and not loaded "
             "again as AccelForge counts; take it out of '%s', if it need not leave '%s'",
             e->name, f->tensor[z], f->part[f->memory[m]].name, f->einsum[k->einsum].name,
-            f->part[f->memory[f->home[z] > 0 ? f->home[z] : 0]].name,
-            f->part[f->memory[m]].name);
+            f->part[f->memory[f->home[z] > 0 ? f->home[z] : 0]].name, f->part[f->memory[m]].name);
 }
 
 /* ---- a way as a whole ------------------------------------------------------------------------ */
@@ -224,7 +232,8 @@ static void check_shared(audit *t, const fg_leaf *l, int m, int a) {
   for (int i = 0; i < f->n_leaves; i++) {
     const fg_leaf *k = &f->leaf[i];
     if (k == l || fg_access_of(f, k, z) < 0 || fg_held(f, k, m, z) >= 0) continue;
-    if (l->pos[m] >= k->n || memcmp(l->path, k->path, (size_t)(l->pos[m] + 1) * sizeof *l->path) != 0)
+    if (l->pos[m] >= k->n ||
+        memcmp(l->path, k->path, (size_t)(l->pos[m] + 1) * sizeof *l->path) != 0)
       continue;
     t->errors++;
     if (t->tell)
@@ -274,7 +283,7 @@ static void check_homes(audit *t) {
 
 static audit try_way(forge *f, unsigned way, bool tell) {
   audit t = {.f = f, .tell = tell};
-  f->shar = way & 1; /* the outermost memory has no bit of its own */
+  f->shar = way & 1;
   for (int i = 0; i < f->n_leaves; i++)
     set_places(f, &f->leaf[i], way);
   for (int i = 0; i < f->n_leaves; i++)
@@ -285,26 +294,35 @@ static audit try_way(forge *f, unsigned way, bool tell) {
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
+/* The memory or unit that access a's words come to, over arrays below memory `gap`. */
+static int receiver(const forge *f, const fg_leaf *l, int a, int gap) {
+  for (int m = gap + 1; m < f->n_memories; m++)
+    if (l->held[m][a] >= 0 && l->pos[m] >= 0) return f->memory[m];
+  return l->part;
+}
+
 /* Whether what a spatial loop does not move is sent once, or to each instance: what its hardware
  * may reuse. */
 static bool check_reuse(forge *f, const fg_leaf *l, const fg_node *n) {
   const fg_fan *fan = &f->part[n->part].fan[n->fan];
   const fg_einsum *e = &f->einsum[l->einsum];
-  uint32_t still = 0, may;
-  for (int a = 0; a < e->n; a++)
-    if (!uses(f, l, a, n->dim)) still |= UINT32_C(1) << a;
-  if (!fan->reuse || !still) return true;
-  if (!fg_set(f, fan->reuse, l->einsum, n->part, &may)) return false;
-  const int shares = (still & ~may) == 0 ? 1 : (still & may) == 0 ? -1 : 0;
-  int to = n->part; /* the memory or unit whose network it is */
-  while (f->part[to].kind == FG_CONTAINER && to + 1 < f->n_parts)
-    to++;
-  if (!shares || (f->part[to].shares && f->part[to].shares != shares))
-    return tf_fail(f->diags, n->at, TF_E_KEY,
-                   "along '%s' some tensors may be reused and others not: here a network sends all "
-                   "words once, or all to each instance",
-                   fan->name);
-  f->part[to].shares = shares;
+  uint32_t may;
+  if (!fan->reuse)
+    may = UINT32_MAX;
+  else if (!fg_set(f, fan->reuse, l->einsum, n->part, &may))
+    return false;
+  for (int a = 0; a < e->n; a++) {
+    fg_part *to = &f->part[receiver(f, l, a, fg_gap(f, n->part))];
+    const int shares = may >> a & 1 ? 1 : -1;
+    if (uses(f, l, a, n->dim)) continue;
+    if (to->shares && to->shares != shares)
+      return tf_fail(f->diags, n->at, TF_E_KEY,
+                     "along '%s' '%s' may %sbe reused, and other words that come to '%s' may%s: "
+                     "here a network sends all words once, or all to each instance",
+                     fan->name, f->tensor[e->tensor[a]], shares > 0 ? "" : "not ", to->name,
+                     shares > 0 ? " not" : "");
+    to->shares = shares;
+  }
   return true;
 }
 
@@ -322,8 +340,8 @@ static bool check_arrays(forge *f) {
       const fg_fan *fan = &f->part[n->part].fan[n->fan];
       if (used > (double)fan->fanout)
         return tf_fail(f->diags, n->at, TF_E_FANOUT,
-                       "%.0f steps side by side along '%s' of '%s', which has %lld", used, fan->name,
-                       f->part[n->part].name, (long long)fan->fanout);
+                       "%.0f steps side by side along '%s' of '%s', which has %lld", used,
+                       fan->name, f->part[n->part].name, (long long)fan->fanout);
       if (!check_reuse(f, l, n)) return false;
     }
   }
@@ -331,12 +349,11 @@ static bool check_arrays(forge *f) {
 }
 
 bool fg_place(forge *f) {
-  unsigned ways = 1u << f->n_memories, best = 0;
+  unsigned ways = f->n_memories > 6 ? MOST_WAYS : 2u << 2 * (f->n_memories - 1), best = 0;
   double least = INFINITY;
-  if (ways > MOST_WAYS) ways = MOST_WAYS;
   for (unsigned way = 0; way < ways && least > 0; way++) {
     const audit t = try_way(f, way, false);
-    const double far = 1e12 * t.errors + 1e6 * t.differences + t.held;
+    const double far = 1e15 * t.errors + 1e9 * t.differences + t.held;
     if (far < least) best = way;
     if (far < least) least = far;
   }

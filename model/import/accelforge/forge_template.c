@@ -54,10 +54,11 @@ static tf_loc place(const reader *r, const char *at) {
 }
 
 static bool refuse(const reader *r, const char *at, const char *what) {
-  return tf_fail(r->f->diags, place(r, at), TF_E_SYNTAX,
-                 "%s: of templates set, for over a range, if, default and arithmetic are read; give "
-                 "the file that AccelForge's front end renders",
-                 what);
+  return tf_fail(
+      r->f->diags, place(r, at), TF_E_SYNTAX,
+      "%s: of templates set, for over a range, if, default and arithmetic are read; give "
+      "the file that AccelForge's front end renders",
+      what);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -115,8 +116,7 @@ static bool quoted(reader *r, value *out) {
   while (r->p < r->end && *r->p != quote)
     r->p++;
   if (r->p == r->end) return refuse(r, from, "a quote is not closed");
-  *out = (value){.is = T_TEXT,
-                 .text = tf_arena_strndup(r->f->arena, from, (size_t)(r->p - from))};
+  *out = (value){.is = T_TEXT, .text = tf_arena_strndup(r->f->arena, from, (size_t)(r->p - from))};
   r->p++;
   return out->text != NULL;
 }
@@ -125,7 +125,8 @@ static bool atom(reader *r, value *out) {
   char name[FG_NAME];
   blanks(r);
   if (r->p < r->end && (*r->p == '"' || *r->p == '\'')) return quoted(r, out);
-  if (take(r, "(")) return expression(r, out) && (take(r, ")") || refuse(r, r->p, "a ')' is missing"));
+  if (take(r, "("))
+    return expression(r, out) && (take(r, ")") || refuse(r, r->p, "a ')' is missing"));
   if (take(r, "-")) {
     if (!atom(r, out)) return false;
     out->number = -out->number;
@@ -192,7 +193,8 @@ static bool sum(reader *r, value *out) {
     const bool plus = take(r, "+");
     value by = {.is = T_NOTHING};
     blanks(r);
-    if (!plus && (r->p + 1 >= r->end || *r->p != '-' || r->p[1] == '%' || r->p[1] == '}')) return true;
+    if (!plus && (r->p + 1 >= r->end || *r->p != '-' || r->p[1] == '%' || r->p[1] == '}'))
+      return true;
     if (!plus) r->p++;
     if (!product(r, &by) || !known(r, at, out) || !known(r, at, &by)) return false;
     out->number = plus ? out->number + by.number : out->number - by.number;
@@ -201,8 +203,7 @@ static bool sum(reader *r, value *out) {
 
 static bool equal(const value *a, const value *b) {
   if (a->is != b->is) return false;
-  return a->is == T_NUMBER ? a->number == b->number
-                           : a->is != T_TEXT || !strcmp(a->text, b->text);
+  return a->is == T_NUMBER ? a->number == b->number : a->is != T_TEXT || !strcmp(a->text, b->text);
 }
 
 static bool comparison(reader *r, value *out) {
@@ -214,9 +215,10 @@ static bool comparison(reader *r, value *out) {
     if (!take(r, signs[i])) continue;
     if (!sum(r, &by)) return false;
     if (i > 1 && i < 6 && (!known(r, at, out) || !known(r, at, &by))) return false;
-    if (i > 5 && r->live && by.is != T_TABLE) return refuse(r, at, "what is no dict has no entries");
+    if (i > 5 && r->live && by.is != T_TABLE)
+      return refuse(r, at, "what is no dict has no entries");
     const double x = out->number, y = by.number;
-    const bool yes[] = {equal(out, &by), !equal(out, &by), x <= y, x >= y, x < y, x > y, true, false};
+    const bool yes[] = {equal(out, &by), !equal(out, &by), x <= y, x >= y, x<y, x> y, true, false};
     *out = (value){.is = T_NUMBER, .number = yes[i]};
     return true;
   }
@@ -224,7 +226,8 @@ static bool comparison(reader *r, value *out) {
 }
 
 static bool truth(const value *v) {
-  return v->is == T_NUMBER ? v->number != 0 : v->is == T_TEXT && *v->text && strcmp(v->text, "False");
+  return v->is == T_NUMBER ? v->number != 0
+                           : v->is == T_TEXT && *v->text && strcmp(v->text, "False");
 }
 
 static bool expression(reader *r, value *out) {
@@ -300,7 +303,8 @@ static bool read_for(reader *r) {
       from = to;
       if (!sum(r, &to)) return false;
     }
-    if (!take(r, ")") || !known(r, at, &from) || !known(r, at, &to)) return refuse(r, at, "this loop");
+    if (!take(r, ")") || !known(r, at, &from) || !known(r, at, &to))
+      return refuse(r, at, "this loop");
   }
   if (!close_tag(r, "%}")) return false;
   const char *body = r->p;
@@ -328,7 +332,8 @@ static bool read_if(reader *r) {
     r->live = live && !done && truth(&v);
     done |= truth(&v);
     if (!block(r, &ended)) return false;
-    if (!ended || last > (strcmp(ended, "endif") == 0)) return refuse(r, at, "this choice has no end");
+    if (!ended || last > (strcmp(ended, "endif") == 0))
+      return refuse(r, at, "this choice has no end");
     if (!strcmp(ended, "endif")) break;
     r->live = live && !done;
     v = (value){.is = T_NUMBER, .number = 1};
@@ -397,8 +402,8 @@ static bool block(reader *r, const char **ended) {
 }
 
 char *fg_render(forge *f, const tf_text *t, uint16_t file, size_t *len) {
-  reader r = {.f = f, .text = t->text, .p = t->text, .end = t->text + t->len, .file = file,
-              .live = true};
+  reader r = {
+      .f = f, .text = t->text, .p = t->text, .end = t->text + t->len, .file = file, .live = true};
   const char *ended;
   bool ok = block(&r, &ended);
   if (ok && ended) ok = refuse(&r, r.tag, "this ends nothing");

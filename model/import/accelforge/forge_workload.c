@@ -397,4 +397,3 @@ bool fg_read_workload(forge *f, const tf_ynode *node) {
     ok = read_einsum(f, v[W_EINSUMS]->items[i]);
   return ok && read_bits(f);
 }
-
