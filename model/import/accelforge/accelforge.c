@@ -34,12 +34,13 @@ bool tf_accelforge_root(const tf_ynode *root) {
 
 /* A template with a section, or nodes, of its own. */
 bool tf_accelforge_text(const tf_text *t) {
-  static const char *const own[] = {"\narch:", "einsums:", "rank_variable:", "einsum:"};
+  /* the first one only at the start of a line */
+  static const char *const own[] = {"arch:", "einsums:", "rank_variable:", "einsum:"};
   bool any = false;
   if (!fg_is_template(t)) return false;
   for (size_t i = 0; i < sizeof own / sizeof own[0] && !any; i++)
     for (size_t k = 0, n = strlen(own[i]); k + n <= t->len && !any; k++)
-      any = !memcmp(t->text + k, own[i], n);
+      any = !memcmp(t->text + k, own[i], n) && (i || !k || t->text[k - 1] == '\n');
   return any;
 }
 

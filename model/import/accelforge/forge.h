@@ -32,7 +32,7 @@ typedef struct {
   char joined; /* to the input before: '*' or '+' */
   bool output;
   int tensor, n_vars, var[FG_RANKS]; /* the dims that index it, each once */
-  bool window;                       /* an index is more than a variable alone */
+  uint32_t window; /* of var: those of an index that is more than a variable alone */
 } fg_access;
 
 enum { FG_MAC = 1, FG_MUL = 2, FG_ADD = 4 };
@@ -41,8 +41,9 @@ typedef struct {
   char name[FG_NAME], op[FG_NAME]; /* there, and of its op here */
   int n, tensor[FG_ACCESSES];
   int n_vars[FG_ACCESSES], *var[FG_ACCESSES];
-  uint32_t outputs, windows; /* masks of accesses */
-  unsigned kinds;            /* that its unit needs; 0: a copy, which all have */
+  uint32_t outputs;              /* a mask of accesses */
+  uint32_t windows[FG_ACCESSES]; /* of var: masks of those that share an index with others */
+  unsigned kinds;                /* that its unit needs; 0: a copy, which all have */
   const tf_ynode *renames;
 } fg_einsum;
 

@@ -171,7 +171,8 @@ static bool read_latency(forge *f, fg_part *c, const tf_ynode *node, action *a) 
 /* One port has one rate for both. */
 static bool check_ports(forge *f, fg_part *c) {
   if (isinf(c->read_rate) || isinf(c->write_rate)) c->two_ports = true;
-  if (c->two_ports || c->read_rate == c->write_rate || c->read_rate < 0 || c->write_rate < 0)
+  if (c->two_ports || c->read_rate < 0 || c->write_rate < 0 ||
+      fabs(c->read_rate - c->write_rate) < 1e-9 * c->read_rate)
     return true;
   return tf_fail(f->diags, c->at, TF_E_RANGE,
                  "'%s' reads %g and writes %g bits a second through one port: here a port has one "
@@ -208,6 +209,11 @@ static bool read_fan(forge *f, fg_part *c, const tf_ynode *node) {
   if (v[S_BOUNDS] && v[S_BOUNDS]->n)
     tf_warn(f->diags, v[S_BOUNDS]->at,
             "not modelled: loop_bounds of '%s': they constrain AccelForge's mapper", c->name);
+  if (gated != 0)
+    tf_warn(f->diags, v[S_GATED]->at,
+            "along '%s' of '%s' instances in use leak: AccelForge counts no others, either, along "
+            "fanouts beside it",
+            v[S_NAME]->text, c->name);
   c->gated |= gated != 0;
   c->fan[c->n_fans++] = (fg_fan){.name = v[S_NAME]->text,
                                  .fanout = (int64_t)n,
@@ -418,9 +424,8 @@ static bool read_nodes(forge *f, const tf_ynode *list, int deep) {
       for (k = 0; k < 4; k++)
         tf_near_offer(&n, kinds[k].tag);
       tf_near_offer(&n, "!Hierarchical");
-      ok = tf_fail(f->diags, node->at, TF_E_KEY,
-                   "nodes are read that are tagged so that this model has them, not '%.40s'%s", tag,
-                   tf_near_text(&n, near, sizeof near));
+      ok = tf_fail(f->diags, node->at, TF_E_KEY, "this model has no node with the tag '%.40s'%s",
+                   tag, tf_near_text(&n, near, sizeof near));
     }
   }
   return ok;

@@ -74,7 +74,7 @@ static bool write_memory(forge *f, int l, tf_page *out) {
   tf_page_bandwidth(out, !c->two_ports, words(f, c, read) / f->clock,
                     words(f, c, write) / f->clock);
   if (c->read_j >= 0 && c->write_j >= 0)
-    tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n",
+    tf_page_add(out, "    energy: {read: %.15g pJ, write: %.15g pJ}\n",
                 c->read_j * f->word_bits * c->widen * 1e12,
                 c->write_j * f->word_bits * c->widen * 1e12);
   return true;
@@ -85,9 +85,9 @@ static void write_rest(const forge *f, const fg_part *c, bool outermost, tf_page
   bool gated = c->gated;
   for (int i = 0; i < f->n_parts && &f->part[i] < c; i++)
     gated |= f->part[i].gated && f->part[i].kind != FG_COMPUTE;
-  if (c->leak > 0) tf_page_add(out, "    leakage: %.17g pJ\n", c->leak / f->clock * 1e12);
+  if (c->leak > 0) tf_page_add(out, "    leakage: %.15g pJ\n", c->leak / f->clock * 1e12);
   if (c->leak > 0 && gated) tf_page_add(out, "    power-gated: true\n");
-  if (c->area >= 0 && !outermost) tf_page_add(out, "    area: %.17g um2\n", c->area * 1e12);
+  if (c->area >= 0 && !outermost) tf_page_add(out, "    area: %.15g um2\n", c->area * 1e12);
   if (c->area > 0 && outermost)
     tf_warn(f->diags, c->at,
             "not modelled: the area of the outermost memory '%s', which is off chip", c->name);
@@ -103,11 +103,10 @@ static bool share_out(forge *f, int n_units) {
     if (c->kind != FG_COMPUTE) continue;
     for (int e = 0; e < f->n_einsums && !f->root && c->enabled; e++) {
       const fg_value v = fg_eval(f, c->enabled->text, e, i);
-      if (v.is != FG_NUMBER)
+      if (v.is == FG_UNKNOWN)
         return tf_fail(f->diags, c->enabled->at, TF_E_SYNTAX,
-                       "whether '%s' is enabled cannot be told: %s", c->name,
-                       v.is == FG_UNKNOWN ? v.why : "it is a set");
-      if (!v.number) continue;
+                       "whether '%s' is enabled cannot be told: %s", c->name, v.why);
+      if (v.is == FG_SET ? !v.set : !v.number) continue;
       c->kinds |= f->einsum[e].kinds;
       c->runs = true;
     }
@@ -139,8 +138,8 @@ static bool write_unit(forge *f, int part, bool only, tf_page *out) {
   if (!write_mesh(f, part, out)) return false;
   if (alone(f, part)) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
   const double rate = c->read_rate >= 0 ? c->read_rate / f->clock : 1;
-  if (rate != 1) tf_page_add(out, "    rate: %.17g\n", rate < 1e12 ? rate : 1e12);
-  if (c->read_j >= 0) tf_page_add(out, "    energy: %.17g pJ\n", c->read_j * 1e12);
+  if (rate != 1) tf_page_add(out, "    rate: %.15g\n", rate < 1e12 ? rate : 1e12);
+  if (c->read_j >= 0) tf_page_add(out, "    energy: %.15g pJ\n", c->read_j * 1e12);
   write_rest(f, c, false, out);
   return true;
 }

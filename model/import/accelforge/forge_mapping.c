@@ -163,8 +163,8 @@ static bool read_nodes(forge *f, const tf_ynode *list, fg_node ***tail) {
       tf_near near = tf_near_start(tag, strlen(tag));
       for (k = 0; k < N_TAGS; k++)
         tf_near_offer(&near, tags[k]);
-      ok = tf_fail(f->diags, node->at, TF_E_KEY, "no node is tagged '%.40s'%s", tag,
-                   tf_near_text(&near, text, sizeof text));
+      ok = tf_fail(f->diags, node->at, TF_E_KEY, "this model has no node with the tag '%.40s'%s",
+                   tag, tf_near_text(&near, text, sizeof text));
     }
     **tail = to;
     *tail = &to->next;

@@ -137,6 +137,17 @@ static bool moved_between(const forge *f, const fg_leaf *l, int a, int from, int
   return false;
 }
 
+/* Whether loops above path[at] step through windows of the tensor, which may overlap. */
+static bool steps_windows(const forge *f, const fg_leaf *l, int a, int at) {
+  const fg_einsum *e = &f->einsum[l->einsum];
+  for (int i = 0; i < at; i++)
+    for (int v = 0; v < e->n_vars[a]; v++)
+      if (loops(l->path[i]) && l->path[i]->what == FG_FOR && l->path[i]->dim == e->var[a][v] &&
+          e->windows[a] >> v & 1)
+        return true;
+  return false;
+}
+
 static tf_loc tensor_place(const fg_node *hold, int z) {
   for (int k = 0; k < hold->n_tensors; k++)
     if (hold->tensor[k] == z) return hold->tensor_at[k];
@@ -146,7 +157,7 @@ static tf_loc tensor_place(const fg_node *hold, int z) {
 static void check_words(audit *t, const fg_leaf *l, int m, int a, int at) {
   forge *f = t->f;
   const int p = l->pos[m], z = f->einsum[l->einsum].tensor[a];
-  const bool window = f->einsum[l->einsum].windows >> a & 1;
+  const bool window = f->einsum[l->einsum].windows[a] != 0;
   const bool moved = moved_between(f, l, a, at, p);
   const double there = times_there(l, at) * tile_at(f, l, a, at);
   const double here = times_here(f, l, a, p) * tile_at(f, l, a, p);
@@ -160,6 +171,14 @@ static void check_words(audit *t, const fg_leaf *l, int m, int a, int at) {
               "all from one place on, where it would load %.0f words of it, AccelForge %.0f: move "
               "their storage nodes together",
               memory, f->tensor[z], here, there);
+  } else if (window && (here < there || steps_windows(f, l, a, p))) {
+    t->differences++;
+    if (t->tell)
+      tf_warn(
+          f->diags, place,
+          "what two steps have in common of '%s' stays in '%s' here, and is not loaded again as "
+          "AccelForge counts",
+          f->tensor[z], memory);
   } else if (here < there) {
     t->differences++;
     if (t->tell)

@@ -108,7 +108,7 @@ static value look_up(reader *r, const char *name) {
     }
   for (int i = r->n_names - 1; i >= 0; i--)
     if (!strcmp(r->names[i].name, name)) return r->names[i].is;
-  return (value){.is = T_NOTHING};
+  return (value){.is = T_NOTHING, .text = tf_arena_strndup(r->f->arena, name, strlen(name))};
 }
 
 static bool quoted(reader *r, value *out) {
@@ -160,7 +160,7 @@ static bool filtered(reader *r, value *out) {
   if (!atom(r, out)) return false;
   while (take(r, "|")) {
     value other;
-    if (!take(r, "default") || !take(r, "(")) return refuse(r, r->p, "this filter");
+    if (!take(r, "default") || !take(r, "(")) return refuse(r, r->p, "this filter is not read");
     if (!expression(r, &other)) return false;
     if (!take(r, ")")) return refuse(r, r->p, "a ')' is missing");
     if (out->is == T_NOTHING) *out = other;
@@ -168,8 +168,15 @@ static bool filtered(reader *r, value *out) {
   return true;
 }
 
+static bool open_value(const reader *r, const char *at, const char *name) {
+  return tf_fail(r->f->diags, place(r, at), TF_E_OPEN,
+                 "nothing gives '%s' a value: --set %s=VALUE does", name, name);
+}
+
 static bool known(const reader *r, const char *at, const value *v) {
-  return !r->live || v->is == T_NUMBER || refuse(r, at, "a number is missing here");
+  if (!r->live || v->is == T_NUMBER) return true;
+  return v->is == T_NOTHING && v->text ? open_value(r, at, v->text)
+                                       : refuse(r, at, "a number is missing here");
 }
 
 static bool product(reader *r, value *out) {
@@ -255,7 +262,7 @@ static bool expression(reader *r, value *out) {
 
 static bool close_tag(reader *r, const char *sign) {
   const bool strip = take(r, "-");
-  if (!take(r, sign)) return refuse(r, r->p, "this");
+  if (!take(r, sign)) return refuse(r, r->p, "this is not read");
   if (strip) blanks(r);
   return true;
 }
@@ -276,9 +283,10 @@ static bool write_value(reader *r, const value *v) {
     tf_page_add(&r->out, "%.17g", v->number);
   else if (v->is == T_TEXT)
     tf_page_add(&r->out, "%s", v->text);
+  else if (v->is == T_NOTHING && v->text)
+    return open_value(r, r->tag, v->text);
   else
-    return tf_fail(r->f->diags, place(r, r->tag), TF_E_OPEN,
-                   "nothing gives this template a value: --set NAME=VALUE does");
+    return refuse(r, r->tag, "this is no text");
   return true;
 }
 
@@ -291,20 +299,21 @@ static bool read_for(reader *r) {
   const int names = r->n_names;
   const bool live = r->live;
   const char *at = r->p, *ended = NULL;
-  if (!take_word(r, name)) return refuse(r, at, "this loop");
+  if (!take_word(r, name)) return refuse(r, at, "this loop is not read");
   const bool pairs = take(r, ",") && take_word(r, other);
-  if (!take(r, "in")) return refuse(r, r->p, "this loop");
+  if (!take(r, "in")) return refuse(r, r->p, "this loop is not read");
   if (pairs) {
-    if (!atom(r, &to) || !take(r, ".items()")) return refuse(r, at, "this loop");
+    if (!atom(r, &to) || !take(r, ".items()")) return refuse(r, at, "this loop is not read");
     to = from;
   } else {
-    if (!take(r, "range") || !take(r, "(") || !sum(r, &to)) return refuse(r, at, "this loop");
+    if (!take(r, "range") || !take(r, "(")) return refuse(r, at, "this loop is not read");
+    if (!sum(r, &to)) return false;
     if (take(r, ",")) {
       from = to;
       if (!sum(r, &to)) return false;
     }
-    if (!take(r, ")") || !known(r, at, &from) || !known(r, at, &to))
-      return refuse(r, at, "this loop");
+    if (!take(r, ")")) return refuse(r, r->p, "this loop is not read");
+    if (!known(r, at, &from) || !known(r, at, &to)) return false;
   }
   if (!close_tag(r, "%}")) return false;
   const char *body = r->p;
@@ -349,7 +358,7 @@ static bool read_set(reader *r) {
   char name[FG_NAME];
   value v;
   const char *at = r->p;
-  if (!take_word(r, name) || !take(r, "=")) return refuse(r, at, "this setting");
+  if (!take_word(r, name) || !take(r, "=")) return refuse(r, at, "this setting is not read");
   if (!expression(r, &v) || !close_tag(r, "%}")) return false;
   return !r->live || set_name(r, name, v);
 }
@@ -369,7 +378,7 @@ static bool read_tag(reader *r, const char **ended) {
       *ended = ends[i];
       return i == 3 || close_tag(r, "%}");
     }
-  return refuse(r, at, "this");
+  return refuse(r, at, "this is not read");
 }
 
 /* Text up to the tag that ends it. */

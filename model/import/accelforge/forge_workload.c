@@ -86,11 +86,14 @@ static bool read_ranges(forge *f, const tf_ynode *all) {
 
 #define INDEX_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*()"
 
-/* A rank variable of an access, once. */
-static bool add_var(forge *f, fg_access *to, int var, tf_loc at) {
+/* A rank variable of an access, once; window: it shares its index with others. */
+static bool add_var(forge *f, fg_access *to, int var, bool window, tf_loc at) {
+  int i = 0;
   f->dims[var].used = true;
-  for (int i = 0; i < to->n_vars; i++)
-    if (to->var[i] == var) return true;
+  while (i < to->n_vars && to->var[i] != var)
+    i++;
+  if (window && i < FG_RANKS) to->window |= UINT32_C(1) << i;
+  if (i < to->n_vars) return true;
   if (to->n_vars == FG_RANKS)
     return tf_fail(f->diags, at, TF_E_LIMIT, "more than %d rank variables index '%s'", FG_RANKS,
                    to->name);
@@ -117,9 +120,8 @@ static bool add_index(forge *f, fg_access *to, const char *rank, const char *ind
     tf_page_add(&to->index, "%s%.*s", times ? "*" : "", (int)(next - p), p);
     fg_dim *in = begins_name(*p) ? dim_of(f, one, at) : NULL;
     if (begins_name(*p) && !in) return false;
-    if (in && !add_var(f, to, (int)(in - f->dims), at)) return false;
+    if (in && !add_var(f, to, (int)(in - f->dims), !rest || *rest, at)) return false;
   }
-  to->window |= !rest || *rest;
   if (!rest || *rest) return true;
   fg_dim *d = dim_of(f, name, at);
   for (size_t i = 0; i <= strlen(name); i++)
@@ -256,7 +258,7 @@ static bool keep_einsum(forge *f, const char *name, const char *op, bool sums,
     if (!e->var[i]) return false;
     memcpy(e->var[i], a->var, (size_t)a->n_vars * sizeof a->var[0]);
     e->outputs |= a->output ? UINT32_C(1) << i : 0;
-    e->windows |= a->window ? UINT32_C(1) << i : 0;
+    e->windows[i] = a->window;
   }
   return true;
 }

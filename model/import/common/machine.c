@@ -4,11 +4,11 @@
 
 void tf_page_bandwidth(tf_page *p, bool one_port, double read, double write) {
   if (one_port && read > 0)
-    tf_page_add(p, "    bandwidth: %.17g\n", read);
+    tf_page_add(p, "    bandwidth: %.15g\n", read);
   else if (read > 0 && write > 0)
-    tf_page_add(p, "    bandwidth: {read: %.17g, write: %.17g}\n", read, write);
+    tf_page_add(p, "    bandwidth: {read: %.15g, write: %.15g}\n", read, write);
   else if (read > 0 || write > 0)
-    tf_page_add(p, "    bandwidth: {%s: %.17g}\n", read > 0 ? "read" : "write",
+    tf_page_add(p, "    bandwidth: {%s: %.15g}\n", read > 0 ? "read" : "write",
                 read > 0 ? read : write);
 }
 
