@@ -19,6 +19,7 @@ enum {
   K_LATENCY,
   K_BITS,
   K_ACTION_BITS,
+  K_VALUES,
   K_DIRECTION,
   K_ENABLED,
   K_LEAK_SCALE,
@@ -41,6 +42,7 @@ static const tf_yrow keys[K_ROWS] = {
     [K_LATENCY] = {"total_latency", TF_Y_SCALAR, false},
     [K_BITS] = {"bits_per_value", TF_Y_MAP, false},
     [K_ACTION_BITS] = {"bits_per_action", TF_Y_SCALAR, false},
+    [K_VALUES] = {"values_per_action", TF_Y_MAP, false},
     [K_DIRECTION] = {"direction", TF_Y_SCALAR | TF_Y_MAP, false},
     [K_ENABLED] = {"enabled", TF_Y_SCALAR, false},
     [K_LEAK_SCALE] = {"leak_power_scale", TF_Y_SCALAR, false},
@@ -73,9 +75,62 @@ typedef struct {
   double bits;
 } action;
 
+/* What the map says of Einsum e's access a, times the bits of a value; 0: nothing. */
+static bool bits_of_values(forge *f, const tf_ynode *map, int part, int e, int a, double *bits) {
+  const int64_t of = f->tensor_bits[f->einsum[e].tensor[a]];
+  *bits = 0;
+  for (size_t i = 0; map && i < map->n; i++) {
+    uint32_t set;
+    double values = 0;
+    if (!fg_set(f, map->pairs[i].key, e, part, &set)) return false;
+    if (!(set >> a & 1)) continue;
+    if (!amount(f, map->pairs[i].value, "values_per_action", part, true, &values)) return false;
+    *bits = values * (double)of;
+  }
+  return true;
+}
+
+/* `values_per_action` of an action (maps[0]) or its component: bits of an action, where those are
+ * the same for all tensors. */
+static bool read_values(forge *f, const tf_ynode *const *maps, int part, double *bits) {
+  const tf_ynode *said = maps[0] ? maps[0] : maps[1];
+  double first = 0;
+  if (!said) return true;
+  if (!f->n_einsums)
+    return tf_fail(f->diags, said->at, TF_E_MISSING,
+                   "values of an action need the workload: give its file, too");
+  for (int e = 0; e < f->n_einsums; e++)
+    for (int a = 0; a < f->einsum[e].n; a++) {
+      double one = 0;
+      for (int i = 0; i < 2 && !(one > 0); i++)
+        if (!bits_of_values(f, maps[i], part, e, a, &one)) return false;
+      if (!(one > 0)) one = *bits;
+      if (first > 0 && one != first)
+        return tf_fail(
+            f->diags, said->at, TF_E_RANGE,
+            "an action moves %g bits of some tensors, and %g of others: here it moves as "
+            "many of all",
+            first, one);
+      first = one;
+    }
+  *bits = first;
+  return true;
+}
+
 static bool read_action(forge *f, const tf_ynode *node, int part, const tf_ynode *const *v,
                         action *a) {
-  enum { A_NAME, A_ENERGY, A_RATE, A_TIME, A_BITS, A_E_SCALE, A_R_SCALE, A_T_SCALE, N_A = 9 };
+  enum {
+    A_NAME,
+    A_ENERGY,
+    A_RATE,
+    A_TIME,
+    A_BITS,
+    A_E_SCALE,
+    A_R_SCALE,
+    A_T_SCALE,
+    A_VALUES,
+    N_A = 10
+  };
   static const tf_yrow rows[N_A] = {[A_NAME] = {"name", TF_Y_SCALAR, true},
                                     [A_ENERGY] = {"energy", TF_Y_SCALAR, false},
                                     [A_RATE] = {"throughput", TF_Y_SCALAR, false},
@@ -84,6 +139,7 @@ static bool read_action(forge *f, const tf_ynode *node, int part, const tf_ynode
                                     [A_E_SCALE] = {"energy_scale", TF_Y_SCALAR, false},
                                     [A_R_SCALE] = {"throughput_scale", TF_Y_SCALAR, false},
                                     [A_T_SCALE] = {"latency_scale", TF_Y_SCALAR, false},
+                                    [A_VALUES] = {"values_per_action", TF_Y_MAP, false},
                                     {"extra_attributes_for_component_model", 0, false}};
   const tf_ynode *w[N_A];
   double time = -1, e = 1, r = 1, t = 1, own = 1, whole = 1, times = 1, slower = 1;
@@ -95,7 +151,8 @@ static bool read_action(forge *f, const tf_ynode *node, int part, const tf_ynode
   ok &= amount(f, w[A_E_SCALE], "energy_scale", part, false, &e);
   ok &= amount(f, w[A_R_SCALE], "throughput_scale", part, true, &r);
   ok &= amount(f, w[A_T_SCALE], "latency_scale", part, true, &t);
-  ok = ok && amount(f, v[K_ENERGY_SCALE], "energy_scale", part, false, &own) &&
+  ok = ok && read_values(f, (const tf_ynode *[]){w[A_VALUES], v[K_VALUES]}, part, &a->bits) &&
+       amount(f, v[K_ENERGY_SCALE], "energy_scale", part, false, &own) &&
        amount(f, v[K_RATE_SCALE], "throughput_scale", part, true, &whole) &&
        amount(f, v[K_LATENCY_SCALE], "latency_scale", part, true, &slower) &&
        amount(f, v[K_ACTIONS_SCALE], "actions_scale", part, true, &times);

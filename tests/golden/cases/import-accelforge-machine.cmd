@@ -7,6 +7,11 @@ tileflow import $fused --set N=2
 tileflow eval $fused --set N=2 --set SIZE=1024
 tileflow import $fused --set N=2 --set O=3 2>&1
 tileflow import $fused 2>&1
+# What is written is read again, and means the same.
+tileflow import $array -o $OUT/native.yaml --quiet && tileflow import $fused --set N=2 --set SIZE=1024 -o $OUT/chain-native.yaml
+tileflow eval $array 2>$OUT/warnings | sed 1d >$OUT/eval-foreign.txt
+tileflow eval $OUT/native.yaml | sed 1d >$OUT/eval-native.txt
+diff $OUT/eval-foreign.txt $OUT/eval-native.txt
 # Sections in files of their own; without a mapping, units run what enables them.
 sed '/^workload/,$d' $fused >$OUT/two.yaml
 sed '1,/^workload/{/^workload/!d}; /^mapping/,$d' $fused >$OUT/chain.yaml
