@@ -29,7 +29,7 @@ static bool is_mapping(const tf_ynode *mapping) {
 
 bool tf_accelforge_root(const tf_ynode *root) {
   return fg_member(root, "arch") || fg_member(fg_member(root, "workload"), "einsums") ||
-         is_mapping(fg_member(root, "mapping"));
+         is_mapping(fg_member(root, "mapping")) || fg_member(fg_member(root, "renames"), "einsums");
 }
 
 /* A template with a section, or nodes, of its own. */
@@ -82,6 +82,9 @@ static bool check_settings(forge *f) {
 }
 
 static bool read_sections(forge *f, const tf_ynode *const *all) {
+  if (all[S_RENAMES] && !all[S_WORKLOAD] && !all[S_ARCH] && !all[S_MAPPING])
+    return tf_fail(f->diags, all[S_RENAMES]->at, TF_E_MISSING,
+                   "'renames' alone say nothing: give the workload's file, too");
   f->renames = all[S_RENAMES];
   f->variables[1] = all[S_VARIABLES];
   f->has_workload = all[S_WORKLOAD] != NULL;
