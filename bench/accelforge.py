@@ -287,6 +287,15 @@ def row(tool, problem, objective, evals, limit):
 
 # ---- files of its own format ----
 
+def bits_of_action(component, name):
+    """What is no number is its text for: as the component says."""
+    for said in [getattr(a, "bits_per_action", None) for a in component.actions if a.name == name] + [
+            getattr(component, "bits_per_action", None)]:
+        if str(said).replace(".", "").isdigit():
+            return float(said)
+    return 1
+
+
 def actions_there(files, settings):
     """Bits by memory, tensor and action; energy; seconds."""
     sys.path.pop(0)  # this file has the same name
@@ -298,8 +307,7 @@ def actions_there(files, settings):
     for column in data.columns:
         part = column.split("<SEP>")
         if len(part) == 5 and part[1] == "action":
-            of = [a for a in spec.arch.find(part[2]).actions if a.name == part[4]]
-            per = float(getattr(of[0], "bits_per_action", 1) or 1) if of else 1
+            per = bits_of_action(spec.arch.find(part[2]), part[4])
             bits[tuple(part[2:])] = bits.get(tuple(part[2:]), 0) + float(data[column].iloc[0]) * per
         elif len(part) in (4, 5) and part[1] == "energy":
             energy += float(data[column].iloc[0])

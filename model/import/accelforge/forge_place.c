@@ -198,6 +198,13 @@ static void check_words(audit *t, const fg_leaf *l, int m, int a, int at) {
 
 /* ---- what branches leave for each other ------------------------------------------------------ */
 
+/* Whether a temporal loop between the two places steps over the dim. */
+static bool steps(const fg_leaf *l, int from, int to, int dim) {
+  for (int i = from; i < to; i++)
+    if (loops(l->path[i]) && l->path[i]->what == FG_FOR && l->path[i]->dim == dim) return true;
+  return false;
+}
+
 /* Two branches of a split that hold one tensor: where neither steps over it, what the first leaves
  * need not be loaded by the second. */
 static void check_pair(audit *t, const fg_leaf *l, const fg_leaf *k, int m, int z) {
@@ -212,17 +219,15 @@ static void check_pair(audit *t, const fg_leaf *l, const fg_leaf *k, int m, int 
   const int at = fg_held(f, k, m, z);
   if (at < 0 || fg_held(f, l, m, z) < 0 || lives_in(f, z, m)) return;
   const fg_einsum *e = &f->einsum[l->einsum];
-  for (int v = 0; v < e->n_vars[a]; v++) {
-    const int d = e->var[a][v];
-    const int64_t whole = extent_at(f, l, same, d);
-    if (uses(f, k, b, d) && extent_at(f, l, l->pos[m], d) + extent_at(f, k, k->pos[m], d) <= whole)
-      return;
-  }
+  for (int v = 0; v < e->n_vars[a]; v++)
+    if (uses(f, k, b, e->var[a][v]) && steps(l, same, l->pos[m], e->var[a][v]) &&
+        steps(k, same, k->pos[m], e->var[a][v]))
+      return; /* the first step of one is not the last one of the other */
   t->differences++;
   if (t->tell)
     tf_warn(f->diags, tensor_place(k->path[at], z),
-            "what the Einsum '%s' leaves of '%s' in '%s' is still there for '%s', and not loaded "
-            "again as AccelForge counts; take it out of '%s', if it need not leave '%s'",
+            "what the Einsum '%s' leaves of '%s' in '%s' can still be there for '%s', and is not "
+            "loaded again as AccelForge counts; take it out of '%s', if it need not leave '%s'",
             e->name, f->tensor[z], f->part[f->memory[m]].name, f->einsum[k->einsum].name,
             f->part[f->memory[f->home[z] > 0 ? f->home[z] : 0]].name, f->part[f->memory[m]].name);
 }
