@@ -14,10 +14,6 @@ static const tf_yrow sections[N_S] = {[S_WORKLOAD] = {"workload", 0, false},
                                       [S_RENAMES] = {"renames", 0, false},
                                       [S_VARIABLES] = {"variables", TF_Y_MAP, false}};
 
-const tf_ynode *fg_member(const tf_ynode *map, const char *key) {
-  return map && map->kind == TF_Y_MAP ? tf_ymap_get(map, key) : NULL;
-}
-
 /* Nodes of Timeloop's mappings have targets instead. */
 static bool is_mapping(const tf_ynode *mapping) {
   const tf_ynode *nodes = fg_member(mapping, "nodes");

@@ -252,18 +252,6 @@ static bool follow(walk *w, fg_node *n) {
   return ok;
 }
 
-int fg_access_of(const forge *f, const fg_leaf *l, int tensor) {
-  const fg_einsum *e = &f->einsum[l->einsum];
-  for (int a = 0; a < e->n; a++)
-    if (e->tensor[a] == tensor) return a;
-  return -1;
-}
-
-int fg_held(const forge *f, const fg_leaf *l, int m, int tensor) {
-  const int a = fg_access_of(f, l, tensor);
-  return a < 0 ? -1 : l->held[m][a];
-}
-
 /* Which path nodes hold the leaf's tensors, by memory; a memory holds a tensor from one place on.
  */
 static bool find_held(forge *f, fg_leaf *l) {
