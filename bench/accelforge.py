@@ -3,11 +3,15 @@ other in one run, on one memory of 16,384 words in front of 16 x 16 units.
 
   python3.12 -m venv VENV && VENV/bin/pip install accelforge==1.0.467
   VENV/bin/python bench/accelforge.py TILEFLOW [EVALS [LIMIT [PROBLEM...]]] >docs/results/accelforge.csv
+  VENV/bin/python bench/accelforge.py --files TILEFLOW FILE... [NAME=VALUE...]
 
 AccelForge may cut temporal and spatial loops unevenly; where it does not end in LIMIT seconds (300), the row has what it finds without
 that.  `theirs` is by its own model; `theirs_here` is its mapping written as ours and counted by `eval`; empty: so it does not fit, or
 moves other words.  Each runs in a process of its own, with one thread: seconds are the processor's, with what Python takes to import
-AccelForge (1.3 s); memory is the most that was resident.  EVALS: of ours (200000)."""
+AccelForge (1.3 s); memory is the most that was resident.  EVALS: of ours (200000).
+
+--files: a workload, an architecture and a mapping in AccelForge's own format, by its model and, imported, by `eval`: bits read and written of
+each tensor in each memory, energy with leakage, and seconds; what differs is printed, below what `import` says of it."""
 import json, os, resource, subprocess, sys, tempfile
 
 ARCH = """architecture:
@@ -281,9 +285,63 @@ def row(tool, problem, objective, evals, limit):
             "their_mb": round(there_mb), "our_mb": round(here_mb)}
 
 
+# ---- files of its own format ----
+
+def bits_of_action(component, name):
+    """What is no number is its text for: as the component says."""
+    for said in [getattr(a, "bits_per_action", None) for a in component.actions if a.name == name] + [
+            getattr(component, "bits_per_action", None)]:
+        if str(said).replace(".", "").isdigit():
+            return float(said)
+    return 1
+
+
+def actions_there(files, settings):
+    """Bits by memory, tensor and action; energy; seconds."""
+    sys.path.pop(0)  # this file has the same name
+    import accelforge as af
+    af.set_n_parallel_jobs(1)
+    spec = af.Spec.from_yaml(*files, jinja_parse_data={k: int(v) if v.isdigit() else v for k, v in settings})
+    data = spec.evaluate_mapping().data
+    bits, energy = {}, 0
+    for column in data.columns:
+        part = column.split("<SEP>")
+        if len(part) == 5 and part[1] == "action":
+            per = bits_of_action(spec.arch.find(part[2]), part[4])
+            bits[tuple(part[2:])] = bits.get(tuple(part[2:]), 0) + float(data[column].iloc[0]) * per
+        elif len(part) in (4, 5) and part[1] == "energy":
+            energy += float(data[column].iloc[0])
+    return bits, energy, float(data["Total<SEP>latency"].iloc[0])
+
+
+def beside(tool, arguments):
+    files = [os.path.realpath(a) for a in arguments if "=" not in a]
+    settings = [a.split("=", 1) for a in arguments if "=" in a]
+    sets = [word for k, v in settings for word in ("--set", f"{k}={v}")]
+    print(subprocess.run([tool, "import", *files, *sets], capture_output=True, text=True).stderr, end="")
+    run = subprocess.run([tool, "eval", *files, *sets, "--quiet", "--json", "-"], capture_output=True, text=True)
+    if run.returncode not in (0, 3):
+        sys.exit(1)
+    here = json.loads(run.stdout)
+    bits, energy, seconds = actions_there(files, settings)
+    rows = [("energy", "J", energy, here["energy_pj"] * 1e-12), ("time", "s", seconds, here["seconds"])]
+    for level in here["levels"]:
+        for tensor, counts in level["tensors"].items():
+            for action, one, other in ("read", "read", "drain"), ("write", "fill", "update"):
+                rows.append((f"{level['name']} {tensor} {action}", "bits", bits.get((level["name"], tensor, action), 0),
+                             (counts[one] + counts[other]) * counts["word_bits"]))
+    different = [r for r in rows if abs(r[2] - r[3]) > 1e-6 * max(r[2], r[3])]  # AccelForge counts energy and time in 32 bits
+    for what, unit, there, ours in different:
+        print(f"{what}: AccelForge {there:.9g} {unit}, tileflow {ours:.9g}")
+    print(f"{len(rows) - len(different)} of {len(rows)} figures are equal")
+
+
 def main():
     if sys.argv[1] == "--theirs":
         theirs(sys.argv[2], sys.argv[3], sys.argv[4] == "uneven")
+        return
+    if sys.argv[1] == "--files":
+        beside(os.path.realpath(sys.argv[2]), sys.argv[3:])
         return
     tool, evals, limit = os.path.realpath(sys.argv[1]), *(sys.argv[2:] + ["200000", "300"][len(sys.argv) - 2:])[:2]
     with tempfile.TemporaryDirectory() as scratch:

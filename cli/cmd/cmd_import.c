@@ -78,7 +78,8 @@ const cli_command cmd_import = {
         "computer",
     .about = "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, "
              "Accelergy's tables, or TileFlow's architecture, problem, mapping and macros, or "
-             "AccelForge's workload, or an ONNX model, and writes the sections that mean the same; "
+             "AccelForge's workload, architecture and mapping, or an ONNX model, and writes the "
+             "sections that mean the same; "
              "what has no place in the "
              "model is a warning.  With --host, writes the CPU it runs on as an architecture: the "
              "cores that this process may run on (taskset, cpusets), caches, clock and vectors "

@@ -76,12 +76,6 @@ static char *import_timeloop(const tf_text *texts, size_t n, const tf_setting *s
   return has_no_macros(n_set, d) ? tf_import_timeloop(texts, n, d) : NULL;
 }
 
-static char *import_accelforge(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                               tf_diags *d) {
-  (void)set;
-  return has_no_macros(n_set, d) ? tf_import_accelforge(texts, n, d) : NULL;
-}
-
 /* The first row that knows one of the files reads them all; the last reads what no row knows, and
  * says what is wrong. */
 static const struct {
@@ -90,7 +84,7 @@ static const struct {
   char *(*read)(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 } importers[] = {{tf_import_is_onnx, no_root, import_onnx},
                  {is_nest, is_tileflow, tf_import_tileflow},
-                 {no_text, tf_accelforge_root, import_accelforge},
+                 {tf_accelforge_text, tf_accelforge_root, tf_import_accelforge},
                  {no_text, is_foreign, import_timeloop}};
 enum { N_IMPORTERS = sizeof importers / sizeof importers[0] };
 

@@ -1,442 +1,125 @@
-/* AccelForge's workloads as native text: an Einsum is an op, a rank variable a dim. */
+/* AccelForge's files as native text: which sections they have, and in what order they are read. */
 #include "model/import/accelforge/accelforge.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/locale.h"
-#include "base/names.h"
-#include "model/import/common/import_page.h"
-#include "model/yaml/schema.h"
+#include "model/import/accelforge/forge.h"
 
-enum { MOST_DIMS = 2048, MOST_TENSORS = 2048, MOST_ACCESSES = 16, MOST_NAME = 48 };
-
-typedef struct {
-  char name[MOST_NAME];
-  int64_t extent; /* 0: not known yet */
-  tf_loc at;
-  bool ranged; /* its own range says so */
-  bool used;   /* by an Einsum */
-} dim;
-
-/* A tensor in an Einsum, and the text of its indices. */
-typedef struct {
-  char name[MOST_NAME];
-  tf_page index;
-  char joined; /* to the input before: '*' or '+' */
-  bool output;
-} access;
-
-typedef struct {
-  tf_arena *arena;
-  tf_diags *diags;
-  const tf_ynode *rank_sizes, *bits;
-  int n_dims, n_tensors, n_accesses;
-  dim dims[MOST_DIMS];
-  char tensor[MOST_TENSORS][MOST_NAME];
-  access accesses[MOST_ACCESSES]; /* of the Einsum at hand */
-  tf_page ops;
-} forge;
-
-static const tf_ynode *member(const tf_ynode *map, const char *key) {
-  return map && map->kind == TF_Y_MAP ? tf_ymap_get(map, key) : NULL;
-}
+enum { S_WORKLOAD, S_ARCH, S_MAPPING, S_RENAMES, S_VARIABLES, N_S };
+static const tf_yrow sections[N_S] = {[S_WORKLOAD] = {"workload", 0, false},
+                                      [S_ARCH] = {"arch", 0, false},
+                                      [S_MAPPING] = {"mapping", 0, false},
+                                      [S_RENAMES] = {"renames", 0, false},
+                                      [S_VARIABLES] = {"variables", TF_Y_MAP, false}};
 
 /* Nodes of Timeloop's mappings have targets instead. */
 static bool is_mapping(const tf_ynode *mapping) {
-  const tf_ynode *nodes = member(mapping, "nodes");
+  const tf_ynode *nodes = fg_member(mapping, "nodes");
   bool any = false;
   for (size_t i = 0; nodes && nodes->kind == TF_Y_LIST && i < nodes->n; i++)
-    any |= member(nodes->items[i], "component") || member(nodes->items[i], "rank_variable");
+    any |= fg_member(nodes->items[i], "component") || fg_member(nodes->items[i], "rank_variable");
   return any;
 }
 
 bool tf_accelforge_root(const tf_ynode *root) {
-  return member(root, "arch") || member(member(root, "workload"), "einsums") ||
-         is_mapping(member(root, "mapping"));
+  return fg_member(root, "arch") || fg_member(fg_member(root, "workload"), "einsums") ||
+         is_mapping(fg_member(root, "mapping")) || fg_member(fg_member(root, "renames"), "einsums");
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static const char *past_blanks(const char *p) {
-  while (isspace((unsigned char)*p))
-    p++;
-  return p;
-}
-
-/* The name that begins here; what follows it, NULL: none that fits. */
-static const char *take_name(const char *p, char *name) {
-  size_t n = 0;
-  p = past_blanks(p);
-  while ((isalnum((unsigned char)p[n]) || p[n] == '_') && n < MOST_NAME)
-    n++;
-  if (!n || n == MOST_NAME || isdigit((unsigned char)*p)) return NULL;
-  memcpy(name, p, n);
-  name[n] = 0;
-  return past_blanks(p + n);
-}
-
-static bool begins_name(char c) { return isalpha((unsigned char)c) || c == '_'; }
-
-static dim *dim_of(forge *f, const char *name, tf_loc at) {
-  for (int i = 0; i < f->n_dims; i++)
-    if (!strcmp(f->dims[i].name, name)) return &f->dims[i];
-  if (f->n_dims == MOST_DIMS) {
-    tf_fail(f->diags, at, TF_E_LIMIT, "more than %d rank variables", MOST_DIMS);
-    return NULL;
-  }
-  dim *d = &f->dims[f->n_dims++];
-  *d = (dim){.at = at};
-  memcpy(d->name, name, strlen(name) + 1);
-  return d;
-}
-
-/* A whole number above 0, or a product of such, up to the end of the text. */
-static bool take_number(const char *p, int64_t *value) {
-  bool more = true, ok = true;
-  *value = 1;
-  while (more && ok) {
-    char *end;
-    const long long one = strtoll(p, &end, 10);
-    ok = end != p && one > 0 && !__builtin_mul_overflow(*value, (int64_t)one, value);
-    p = past_blanks(end);
-    more = *p == '*';
-    p += more;
-  }
-  return ok && !*p && *value < INT64_MAX;
-}
-
-/* `0 <= m < 128`. */
-static bool read_range(forge *f, const tf_ynode *node) {
-  char name[MOST_NAME];
-  if (!tf_yschema_kind(node, TF_Y_SCALAR, "a range", f->diags)) return false;
-  const char *p = past_blanks(node->text);
-  p = *p == '0' ? past_blanks(p + 1) : NULL;
-  p = p && !strncmp(p, "<=", 2) ? take_name(p + 2, name) : NULL;
-  int64_t value = 0;
-  if (!p || *p != '<' || !take_number(p + 1 + (p[1] == '='), &value))
-    return tf_fail(f->diags, node->at, TF_E_SYNTAX,
-                   "'%.60s': a range is read that is written like '0 <= m < 128'", node->text);
-  dim *d = dim_of(f, name, node->at);
-  if (!d) return false;
-  d->extent = value + (p[1] == '=');
-  d->ranged = true;
-  return true;
-}
-
-static bool read_ranges(forge *f, const tf_ynode *all) {
-  bool ok = true;
-  for (size_t i = 0; all && i < all->n; i++)
-    ok &= read_range(f, all->kind == TF_Y_MAP ? all->pairs[i].value : all->items[i]);
-  return ok;
-}
-
-/* ---- Einsums --------------------------------------------------------------------------------- */
-
-#define INDEX_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*()"
-
-/* An index into a rank (NULL: the one called as its variable, in capitals).  A variable alone takes
- * the rank's size, where it has no range. */
-static bool add_index(forge *f, access *to, const char *rank, const char *index, tf_loc at) {
-  char name[MOST_NAME], capitals[MOST_NAME];
-  if (strspn(index, INDEX_SIGNS) != strlen(index))
-    return tf_fail(f->diags, at, TF_E_SYNTAX, "an index is a sum of rank variables, not '%.40s'",
-                   index);
-  const char *rest = take_name(index, name);
-  tf_page_add(&to->index, "%s", to->index.len ? ", " : "");
-  for (const char *p = past_blanks(index), *next; *p; p = next) {
-    char one[MOST_NAME];
-    next = begins_name(*p) ? take_name(p, one) : p + 1;
-    if (!next)
-      return tf_fail(f->diags, at, TF_E_LIMIT,
-                     "a rank variable has at most %d letters, not '%.60s'", MOST_NAME - 1, p);
-    const bool times = begins_name(*p) && p > index && isdigit((unsigned char)p[-1]); /* `2p` */
-    tf_page_add(&to->index, "%s%.*s", times ? "*" : "", (int)(next - p), p);
-    dim *in = begins_name(*p) ? dim_of(f, one, at) : NULL;
-    if (begins_name(*p) && !in) return false;
-    if (in) in->used = true;
-  }
-  if (!rest || *rest) return true;
-  dim *d = dim_of(f, name, at);
-  for (size_t i = 0; i <= strlen(name); i++)
-    capitals[i] = (char)toupper((unsigned char)name[i]);
-  const tf_ynode *size = f->rank_sizes ? tf_ymap_get(f->rank_sizes, rank ? rank : capitals) : NULL;
-  int64_t value = 0;
-  if (!size || d->ranged) return true;
-  if (size->kind != TF_Y_SCALAR || !take_number(size->text, &value))
-    return tf_fail(f->diags, size->at, TF_E_RANGE, "a rank's size is a whole number above 0");
-  if (!d->extent || value < d->extent) d->extent = value;
-  return true;
-}
-
-static access *add_access(forge *f, const char *name, bool output, tf_loc at) {
-  int z = 0;
-  while (z < f->n_tensors && strcmp(f->tensor[z], name) != 0)
-    z++;
-  if (f->n_accesses == MOST_ACCESSES || z == MOST_TENSORS) {
-    tf_fail(f->diags, at, TF_E_LIMIT, "more than %d tensors in an Einsum, or %d in all",
-            MOST_ACCESSES, MOST_TENSORS);
-    return NULL;
-  }
-  if (z == f->n_tensors) memcpy(f->tensor[f->n_tensors++], name, strlen(name) + 1);
-  access *a = &f->accesses[f->n_accesses++];
-  *a = (access){.output = output, .joined = '*'};
-  memcpy(a->name, name, strlen(name) + 1);
-  return a;
-}
-
-/* `T[b, M: p]`; what follows it. */
-static const char *read_reference(forge *f, const char *p, bool output, tf_loc at) {
-  char name[MOST_NAME];
-  p = take_name(p, name);
-  if (!p || *p != '[') return NULL;
-  access *to = add_access(f, name, output, at);
-  const char *end = strchr(p, ']');
-  if (!to || !end) return NULL;
-  for (p++; p < end;) {
-    const size_t n = strcspn(p, ",]"), colon = strcspn(p, ":");
-    char *index = tf_arena_strndup(f->arena, p, n), rank[MOST_NAME];
-    const bool named = colon < n && take_name(p, rank);
-    if (!index || !add_index(f, to, named ? rank : NULL, named ? index + colon + 1 : index, at))
-      return NULL;
-    p += n + (p[n] == ',');
-  }
-  return past_blanks(end + 1);
-}
-
-/* `Z[m, n] = A[m, k] * B[k, n]`. */
-static bool read_text(forge *f, const tf_ynode *node) {
-  const size_t said = tf_diags_errors(f->diags);
-  const char *p = read_reference(f, node->text, true, node->at);
-  bool ok = p && *p == '=';
-  while (ok && p && *p && strchr("=*+", *p)) {
-    const char joined = *p;
-    p = read_reference(f, p + 1, false, node->at);
-    ok = p != NULL;
-    if (ok) f->accesses[f->n_accesses - 1].joined = joined;
-  }
-  if (ok && !*p) return true;
-  return tf_diags_errors(f->diags) == said &&
-         tf_fail(f->diags, node->at, TF_E_SYNTAX,
-                 "an Einsum is read that is written like 'Z[m, n] = A[m, k] * B[k, n]'");
-}
-
-static bool read_access(forge *f, const tf_ynode *node) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
-                                 {"projection", TF_Y_LIST | TF_Y_MAP, true},
-                                 {"output", TF_Y_SCALAR, false},
-                                 {"persistent", 0, false}}; /* for its mapper */
-  const tf_ynode *v[4];
-  char name[MOST_NAME];
-  if (!tf_yschema_kind(node, TF_Y_MAP, "a tensor access", f->diags) ||
-      !tf_yschema_check(node, rows, 4, "a tensor access", v, f->diags))
-    return false;
-  const char *rest = take_name(v[0]->text, name);
-  if (!rest || *rest)
-    return tf_fail(f->diags, v[0]->at, TF_E_SYNTAX, "'%.40s' cannot name a tensor", v[0]->text);
-  const bool output = v[2] && (tf_ynode_is(v[2], "True") || tf_ynode_is(v[2], "true"));
-  access *to = add_access(f, name, output, v[0]->at);
-  bool ok = to != NULL;
-  for (size_t i = 0; i < v[1]->n && ok; i++) {
-    const bool map = v[1]->kind == TF_Y_MAP;
-    const tf_ynode *x = map ? v[1]->pairs[i].value : v[1]->items[i];
-    ok = tf_yschema_kind(x, TF_Y_SCALAR, "an index", f->diags) &&
-         add_index(f, to, map ? v[1]->pairs[i].key->text : NULL, x->text, x->at);
-  }
-  return ok;
-}
-
-/* Whether some rank variable of the Einsum's inputs is not of its output. */
-static bool reduces(const forge *f, const access *out) {
+/* A template with a section, or nodes, of its own. */
+bool tf_accelforge_text(const tf_text *t) {
+  /* the first one only at the start of a line */
+  static const char *const own[] = {"arch:", "einsums:", "rank_variable:", "einsum:"};
   bool any = false;
-  for (int i = 0; i < f->n_accesses; i++)
-    for (const char *p = f->accesses[i].index.text; p && *p;) {
-      char name[MOST_NAME], other[MOST_NAME];
-      const char *next = begins_name(*p) ? take_name(p, name) : NULL;
-      bool there = !next;
-      for (const char *q = out->index.text; next && q && *q;) {
-        const char *after = begins_name(*q) ? take_name(q, other) : NULL;
-        there |= after && !strcmp(name, other);
-        q = after ? after : q + 1;
-      }
-      any |= !there;
-      p = next ? next : p + 1;
-    }
+  if (!fg_is_template(t)) return false;
+  for (size_t i = 0; i < sizeof own / sizeof own[0] && !any; i++)
+    for (size_t k = 0, n = strlen(own[i]); k + n <= t->len && !any; k++)
+      any = !memcmp(t->text + k, own[i], n) && (i || !k || t->text[k - 1] == '\n');
   return any;
 }
 
-static bool write_op(forge *f, const tf_ynode *name, tf_loc at) {
-  const access *out = NULL;
-  for (int i = 0; i < f->n_accesses; i++) {
-    if (f->accesses[i].output && out)
-      return tf_fail(f->diags, at, TF_E_OUTPUT,
-                     "an Einsum makes one tensor: this one makes '%s' "
-                     "and '%s'",
-                     out->name, f->accesses[i].name);
-    if (f->accesses[i].output) out = &f->accesses[i];
-  }
-  if (!out || f->n_accesses < 2)
-    return tf_fail(f->diags, at, TF_E_OUTPUT, "an Einsum has an output and an input");
-  char own[MOST_NAME]; /* else it is called as what it makes */
-  const char *rest = name ? take_name(name->text, own) : NULL;
-  tf_page_add(&f->ops, "  - {name: %s, expr: \"%s[%s] %s", rest && !*rest ? own : out->name,
-              out->name, out->index.len ? out->index.text : "", reduces(f, out) ? "+=" : "=");
-  bool first = true;
-  for (int i = 0; i < f->n_accesses; i++) {
-    const access *a = &f->accesses[i];
-    if (a == out) continue;
-    tf_page_add(&f->ops,
-                first              ? " %s[%s]"
-                : a->joined == '+' ? " + %s[%s]"
-                                   : " * %s[%s]",
-                a->name, a->index.len ? a->index.text : "");
-    first = false;
-  }
-  tf_page_add(&f->ops, "\"}\n");
-  return true;
-}
-
-static bool read_einsum(forge *f, const tf_ynode *node) {
-  enum { E_NAME, E_TEXT, E_ACCESSES, E_RANGES, N_E = 6 };
-  static const tf_yrow rows[N_E] = {[E_NAME] = {"name", TF_Y_SCALAR, false},
-                                    [E_TEXT] = {"einsum", TF_Y_SCALAR, false},
-                                    [E_ACCESSES] = {"tensor_accesses", TF_Y_LIST, false},
-                                    [E_RANGES] = {"iteration_space_shape", TF_Y_LIST, false},
-                                    {"renames", 0, false}, /* for constraints of machines */
-                                    {"is_copy_operation", 0, false}};
-  const tf_ynode *v[N_E] = {NULL};
-  bool ok =
-      node->kind == TF_Y_SCALAR || (tf_yschema_kind(node, TF_Y_MAP, "an Einsum", f->diags) &&
-                                    tf_yschema_check(node, rows, N_E, "an Einsum", v, f->diags));
-  const tf_ynode *text = node->kind == TF_Y_SCALAR ? node : v[E_TEXT];
-  if (!ok) return false;
-  if (!text == !v[E_ACCESSES])
-    return tf_fail(f->diags, node->at, TF_E_MISSING,
-                   "an Einsum needs 'einsum' or 'tensor_accesses', one of the two");
-  f->n_accesses = 0;
-  if (text) ok = read_text(f, text);
-  for (size_t i = 0; ok && !text && i < v[E_ACCESSES]->n; i++)
-    ok = read_access(f, v[E_ACCESSES]->items[i]);
-  ok = ok && read_ranges(f, v[E_RANGES]) && write_op(f, v[E_NAME], node->at);
-  for (int i = 0; i < f->n_accesses; i++) {
-    f->ops.bad |= f->accesses[i].index.bad;
-    free(f->accesses[i].index.text);
-  }
-  return ok;
-}
-
-/* ---- the workload ---------------------------------------------------------------------------- */
-
-/* Bits of all tensors, or of some by their names: sets of tensors need what renames make of them.
- */
-static bool write_bits(forge *f, tf_page *out) {
-  const tf_ynode *all = f->bits ? tf_ymap_get(f->bits, "All") : NULL;
+/* Keeps the file's sections, each from one file alone. */
+static bool read_file(forge *f, const tf_text *t, const tf_ynode **all) {
+  uint16_t file = tf_diags_add_file(f->diags, t->name, t->text, t->len);
+  size_t len = t->len;
+  const char *text = fg_is_template(t) ? fg_render(f, t, file, &len) : t->text;
+  const tf_ynode *v[N_S];
   bool ok = true;
-  if (!f->bits) return true;
-  tf_page_add(out, "  tensors:\n");
-  for (size_t i = 0; i < f->bits->n && ok; i++) {
-    const tf_ynode *key = f->bits->pairs[i].key, *value = f->bits->pairs[i].value;
-    int64_t bits = 0;
-    bool named = tf_ynode_is(key, "All");
-    for (int z = 0; z < f->n_tensors; z++)
-      named |= tf_ynode_is(key, f->tensor[z]);
-    if (!named)
-      ok =
-          tf_fail(f->diags, key->at, TF_E_NAME,
-                  "bits are read of All and of tensors by name, not of the set '%.60s'", key->text);
-    else if (value->kind != TF_Y_SCALAR || !take_number(value->text, &bits))
-      ok = tf_fail(f->diags, value->at, TF_E_RANGE, "bits are a whole number above 0");
+  if (!text) return false;
+  if (text != t->text) {
+    const size_t n = strlen(t->name);
+    char *name = TF_ARRAY(f->arena, char, n + sizeof " (rendered)");
+    if (!name) return false;
+    memcpy(name, t->name, n);
+    memcpy(name + n, " (rendered)", sizeof " (rendered)");
+    file = tf_diags_add_file(f->diags, name, text, len);
   }
-  for (int z = 0; z < f->n_tensors && ok; z++) {
-    const tf_ynode *own = tf_ymap_get(f->bits, f->tensor[z]), *of = own ? own : all;
-    int64_t bits = 0;
-    if (of && take_number(of->text, &bits))
-      tf_page_add(out, "    %s: {word-bits: %" PRId64 "}\n", f->tensor[z], bits);
+  const tf_ynode *root = tf_yaml_read(f->arena, file, text, len, f->diags);
+  if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of AccelForge", f->diags) ||
+      !tf_yschema_check(root, sections, N_S, "a file of AccelForge", v, f->diags))
+    return false;
+  for (int i = 0; i < N_S; i++) {
+    if (v[i] && all[i])
+      ok = tf_fail(f->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
+    if (v[i]) all[i] = v[i];
   }
   return ok;
 }
 
-static bool write_workload(forge *f, tf_page *out) {
-  tf_page_add(out, "# Imported from AccelForge's format.\nworkload:\n  name: imported\n  dims: {");
-  bool first = true;
-  for (int i = 0; i < f->n_dims; i++) {
-    if (!f->dims[i].used) continue;
-    if (!f->dims[i].extent)
-      return tf_fail(f->diags, f->dims[i].at, TF_E_MISSING,
-                     "nothing says how long the rank variable '%.40s' is: it has no range, and "
-                     "indexes no rank of rank_sizes by itself",
-                     f->dims[i].name);
-    tf_page_add(out, "%s%s: %" PRId64, first ? "" : ", ", f->dims[i].name, f->dims[i].extent);
-    first = false;
-  }
-  tf_page_add(out, "}\n");
-  if (!write_bits(f, out)) return false;
-  tf_page_add(out, "  ops:\n%s", f->ops.text ? f->ops.text : "");
+/* A setting that nothing takes is a slip. */
+static bool check_settings(forge *f) {
+  for (size_t i = 0; i < f->n_set; i++)
+    if (i >= 64 || !(f->set_used >> i & 1))
+      return tf_fail(f->diags, (tf_loc){0, 0, 0, 0}, TF_E_NAME,
+                     "--set %.60s: no template of these files has this name", f->set[i].name);
   return true;
 }
 
-static bool read_workload(forge *f, const tf_ynode *node) {
-  enum { W_RANGES, W_SIZES, W_BITS, W_EINSUMS, W_SHAPE, N_W = 7 };
-  static const tf_yrow rows[N_W] = {[W_RANGES] = {"iteration_space_shape", TF_Y_MAP, false},
-                                    [W_SIZES] = {"rank_sizes", TF_Y_MAP, false},
-                                    [W_BITS] = {"bits_per_value", TF_Y_MAP, false},
-                                    [W_EINSUMS] = {"einsums", TF_Y_LIST, true},
-                                    [W_SHAPE] = {"shape", TF_Y_MAP | TF_Y_EARLIER, false},
-                                    {"persistent_tensors", 0, false}, /* for its mapper */
-                                    {"version", 0, false}};
-  const tf_ynode *v[N_W];
-  if (!tf_yschema_kind(node, TF_Y_MAP, "a workload of AccelForge", f->diags) ||
-      !tf_yschema_check(node, rows, N_W, "a workload of AccelForge", v, f->diags))
-    return false;
-  f->rank_sizes = v[W_SIZES];
-  f->bits = v[W_BITS];
-  bool ok = read_ranges(f, v[W_RANGES]) && read_ranges(f, v[W_SHAPE]); /* 0.5 calls them so */
-  for (size_t i = 0; i < v[W_EINSUMS]->n && ok; i++)
-    ok = read_einsum(f, v[W_EINSUMS]->items[i]);
+static bool read_sections(forge *f, const tf_ynode *const *all) {
+  if (all[S_RENAMES] && !all[S_WORKLOAD] && !all[S_ARCH] && !all[S_MAPPING])
+    return tf_fail(f->diags, all[S_RENAMES]->at, TF_E_MISSING,
+                   "'renames' alone say nothing: give the workload's file, too");
+  f->renames = all[S_RENAMES];
+  f->variables[1] = all[S_VARIABLES];
+  f->has_workload = all[S_WORKLOAD] != NULL;
+  return (!all[S_WORKLOAD] || fg_read_workload(f, all[S_WORKLOAD])) &&
+         (!all[S_ARCH] || fg_read_arch(f, all[S_ARCH])) &&
+         (!all[S_MAPPING] || fg_read_mapping(f, all[S_MAPPING]));
+}
+
+static bool write_sections(forge *f, tf_page *out) {
+  tf_page_add(out, "# Imported from AccelForge's format.\n");
+  const bool ok =
+      (!f->has_arch || fg_write_arch(f, out)) && (!f->has_workload || fg_write_workload(f, out));
+  if (ok && f->root) fg_write_mapping(f, out);
   return ok;
 }
 
-/* Its workload; `renames` serve constraints of its machines, which are not read. */
-static bool read_file(forge *f, const tf_text *t, bool *any) {
-  enum { S_WORKLOAD, S_ARCH, S_MAPPING, N_S = 4 };
-  static const tf_yrow rows[N_S] = {[S_WORKLOAD] = {"workload", 0, false},
-                                    [S_ARCH] = {"arch", 0, false},
-                                    [S_MAPPING] = {"mapping", 0, false},
-                                    {"renames", 0, false}};
-  const uint16_t file = tf_diags_add_file(f->diags, t->name, t->text, t->len);
-  const tf_ynode *v[N_S], *root = tf_yaml_read(f->arena, file, t->text, t->len, f->diags);
-  if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of AccelForge", f->diags) ||
-      !tf_yschema_check(root, rows, N_S, "a file of AccelForge", v, f->diags))
-    return false;
-  for (int i = S_ARCH; i <= S_MAPPING; i++)
-    if (v[i])
-      return tf_fail(f->diags, v[i]->at, TF_E_KEY,
-                     "of AccelForge's files workloads are read, not '%s': write it in the native "
-                     "form (docs/HOWTO-import.md)",
-                     rows[i].key);
-  if (v[S_WORKLOAD] && *any)
-    return tf_fail(f->diags, v[S_WORKLOAD]->at, TF_E_DUP, "section 'workload' given twice");
-  *any |= v[S_WORKLOAD] != NULL;
-  return !v[S_WORKLOAD] || read_workload(f, v[S_WORKLOAD]);
-}
-
-char *tf_import_accelforge(const tf_text *texts, size_t n, tf_diags *d) {
+char *tf_import_accelforge(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                           tf_diags *d) {
   TF_IN_C_LOCALE;
   tf_arena *a = tf_arena_new();
   forge *f = a ? TF_NEW(a, forge) : NULL;
+  const tf_ynode *all[N_S] = {NULL};
   tf_page out = {0};
-  bool ok = f != NULL, any = false;
-  if (f) *f = (forge){.arena = a, .diags = d};
+  bool ok = f != NULL;
+  if (f) {
+    f->arena = a;
+    f->diags = d;
+    f->set = set;
+    f->n_set = n_set;
+  }
   for (size_t i = 0; i < n && ok; i++)
-    ok = read_file(f, &texts[i], &any);
-  ok = ok && tf_diags_errors(d) == 0 && write_workload(f, &out);
+    ok = read_file(f, &texts[i], all);
+  ok = ok && check_settings(f) && tf_diags_errors(d) == 0 && read_sections(f, all) &&
+       write_sections(f, &out);
   if (f && (out.bad || f->ops.bad || tf_arena_failed(a))) ok = false;
   if (!ok && tf_diags_errors(d) == 0) tf_out_of_memory(d);
   if (f) free(f->ops.text);
   tf_arena_free(a);
-  if (ok) return out.text;
+  if (ok && tf_diags_errors(d) == 0) return out.text;
   free(out.text);
   return NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/import/common/machine.h"
 #include "model/import/timeloop/timeloop.h"
 
 /* The memory above level i: a spread between them is only a place of loops. */
@@ -12,13 +13,6 @@ static const tl_level *level_above(const tl_case *c, int i) {
   return i ? &c->level[i - 1] : NULL;
 }
 
-/* TileFlow does not say what its units can compute: they can compute everything. */
-#define ALL_BUT_MAC                                                                                \
-  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, "    \
-  "abs, floor, ceil, "                                                                             \
-  "round, trunc, sin, cos, fmod, select]   "                                                       \
-  "# one cycle and one energy, whatever an op computes"
-
 void tl_spread_alone(tl_case *c, int memory) {
   for (int i = 0; i < c->n_levels; i++)
     if (c->level[i].kind == TL_MEMORY && memory-- == 0) c->level[i].alone = true;
@@ -27,23 +21,17 @@ void tl_spread_alone(tl_case *c, int memory) {
 static void write_numbers(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i];
   if ((i || c->any_op) && l->words >= 0) tf_page_add(out, "    capacity: %" PRId64 "\n", l->words);
-  if (l->one_port)
-    tf_page_add(out, "    bandwidth: %.17g\n", l->read_bw);
-  else if (l->read_bw > 0 && l->write_bw > 0)
-    tf_page_add(out, "    bandwidth: {read: %.17g, write: %.17g}\n", l->read_bw, l->write_bw);
-  else if (l->read_bw > 0 || l->write_bw > 0)
-    tf_page_add(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
-                l->read_bw > 0 ? l->read_bw : l->write_bw);
+  tf_page_bandwidth(out, l->one_port, l->read_bw, l->write_bw);
   if (l->read_pj >= 0)
     tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ, drain: 0 pJ}\n", l->read_pj,
                 l->write_pj);
   if (l->read_pj >= 0 && l->block > 1) tf_page_add(out, "    access: %" PRId64 "\n", l->block);
 }
 
-/* What a unit must run: of two operands a product and its sum are one step; TileFlow does not ask.
- */
+/* What a unit must run: of two operands a product and its sum are one step; TileFlow does not say
+ * what its units can compute. */
 static const char *kinds_of(const tl_case *c) {
-  if (c->any_op) return "[mac" ALL_BUT_MAC;
+  if (c->any_op) return "[mac" TF_KINDS_BUT_MAC;
   return c->has_problem && c->problem.n_spaces != 3
              ? "[mac, mul, add]   # one cycle and one energy a point"
              : "[mac]";
@@ -52,9 +40,7 @@ static const char *kinds_of(const tl_case *c) {
 static void write_level(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i], *up = level_above(c, i);
   tf_page_add(out, "  - name: %s\n", l->name);
-  if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
-    tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false),
-                tl_fan(up, l, true));
+  if (up) tf_page_mesh(out, tl_fan(up, l, false), tl_fan(up, l, true));
   if (up && up->alone) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
   if (l->leak_pj > 0)
     tf_page_add(out, "    leakage: %.17g pJ\n    power-gated: true\n", l->leak_pj);
