@@ -430,12 +430,6 @@ static cli_status use_tuned(cli_session *s, emit_options *o) {
   return CLI_BAD_INPUT;
 }
 
-static bool by_rows(const tf_laid *l) {
-  for (int i = 0; i < l->n; i++)
-    if (l->parts[i].rank != i || l->parts[i].part != TF_LAYOUT_WHOLE) return false;
-  return true;
-}
-
 /* From here on inputs and outputs have their ranks in the order in which they lie. */
 static cli_status hand_over(cli_session *s, tf_handed **handed) {
   tf_handed *h = *handed = tf_handed_new(s->spec->arch, s->spec->workload);
@@ -461,7 +455,7 @@ static void warn_of_layouts(const cli_session *s) {
   for (int l = 0; l < a->n_memories; l++)
     for (int i = 0; i < a->memories[l].laid.n; i++) {
       const tf_laid *at = &a->memories[l].laid.list[i];
-      if (by_rows(at) || !at->tensor.at.line) continue;
+      if (tf_layout_followed(a, s->spec->workload, at) || !at->tensor.at.line) continue;
       if (first) more++;
       if (!first) first = at, in = &a->memories[l];
     }

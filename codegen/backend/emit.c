@@ -73,9 +73,23 @@ static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
   return true;
 }
 
+/* Whether kernels of the target take arguments as their layouts cut them. */
+static bool takes_blocks(const tf_target *t, const tf_tree *tree, tf_diags *d) {
+  for (int z = 0; z < tree->workload->n_tensors; z++) {
+    const tf_tensor *x = &tree->workload->tensors[z];
+    const tf_laid *l = tf_layout_of(tree->arch, x);
+    if (l && l->n > x->rank && !(t->able & (TF_EMIT_BLOCKS | TF_EMIT_READ)))
+      return tf_fail(d, l->tensor.at, TF_E_LIMIT,
+                     "kernels for %s take no tensors in blocks: give '%.40s' its ranks whole, in "
+                     "any order",
+                     t->name, x->name);
+  }
+  return true;
+}
+
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
                            tf_diags *d) {
-  if (!within_reach(t, tree, d)) return NULL;
+  if (!within_reach(t, tree, d) || (t->print && !takes_blocks(t, tree, d))) return NULL;
   if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;

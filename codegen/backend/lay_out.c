@@ -30,18 +30,21 @@ static bool by_rows(const tf_laid *l) {
   return rows;
 }
 
-/* How tensor z lies where it lives, if a kernel can be handed it so: whole ranks in another order.
- * Known zeros are numbered by rows. */
-static const tf_laid *order_of(const tf_arch *a, const tf_tensor *z) {
+/* Known zeros are numbered by rows. */
+const tf_laid *tf_layout_of(const tf_arch *a, const tf_tensor *z) {
   const bool argument = (z->producer < 0 || z->n_consumers == 0) && !z->view_of;
   if (!argument || z->density.fall == TF_FALL_KNOWN) return NULL;
   const tf_laids *laid = &a->memories[tf_arch_home(a, z)].laid;
-  for (int i = 0; i < laid->n; i++) {
-    const tf_laid *l = &laid->list[i];
-    if (!is_of(l, z) || by_rows(l)) continue;
-    return l->n == z->rank ? l : NULL;
-  }
+  for (int i = 0; i < laid->n; i++)
+    if (is_of(&laid->list[i], z) && !by_rows(&laid->list[i])) return &laid->list[i];
   return NULL;
+}
+
+bool tf_layout_followed(const tf_arch *a, const tf_workload *wl, const tf_laid *l) {
+  bool followed = by_rows(l);
+  for (int z = 0; z < wl->n_tensors; z++)
+    followed |= tf_layout_of(a, &wl->tensors[z]) == l;
+  return followed;
 }
 
 /* Rank i becomes what was rank order[i]. */
@@ -159,7 +162,8 @@ tf_handed *tf_handed_new(const tf_arch *a, const tf_workload *wl) {
   *h = (handing){.arena = arena};
   bool ok = copy_all(h, a, wl);
   for (int z = 0; z < wl->n_tensors && ok; z++) {
-    const tf_laid *l = order_of(h->arch, &h->wl->tensors[z]);
+    const tf_laid *l = tf_layout_of(h->arch, &h->wl->tensors[z]);
+    if (l && l->n > h->wl->tensors[z].rank) l = NULL; /* in blocks: the kernel's files see to it */
     int *order = l ? tf_arena_alloc(arena, ((size_t)l->n + 1) * sizeof *order) : NULL;
     for (int r = 0; order && r < l->n; r++)
       order[r] = l->parts[r].rank;
