@@ -163,7 +163,9 @@ tf_handed *tf_handed_new(const tf_arch *a, const tf_workload *wl) {
   bool ok = copy_all(h, a, wl);
   for (int z = 0; z < wl->n_tensors && ok; z++) {
     const tf_laid *l = tf_layout_of(h->arch, &h->wl->tensors[z]);
-    if (l && l->n > h->wl->tensors[z].rank) l = NULL; /* in blocks: the kernel's files see to it */
+    const bool cut = l && l->n > h->wl->tensors[z].rank; /* the kernel's files see to it */
+    h->out.n_cut += cut;
+    if (cut) l = NULL;
     int *order = l ? tf_arena_alloc(arena, ((size_t)l->n + 1) * sizeof *order) : NULL;
     for (int r = 0; order && r < l->n; r++)
       order[r] = l->parts[r].rank;

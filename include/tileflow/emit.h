@@ -145,7 +145,7 @@ typedef struct {
 typedef struct {
   const tf_arch *arch;
   const tf_workload *workload;
-  int n; /* tensors in another order */
+  int n, n_cut; /* tensors in another order; in blocks */
 } tf_handed;
 TF_API tf_handed *tf_handed_new(const tf_arch *arch, const tf_workload *wl);
 TF_API void tf_handed_free(tf_handed *h);
@@ -154,6 +154,11 @@ TF_API void tf_handed_free(tf_handed *h);
 TF_API const tf_laid *tf_layout_of(const tf_arch *arch, const tf_tensor *z);
 /* Whether kernels follow l, of arch: it is by rows, or how an input or output is handed over. */
 TF_API bool tf_layout_followed(const tf_arch *arch, const tf_workload *wl, const tf_laid *l);
+
+/* Whether the target's kernels take inputs and outputs as their layouts cut them; otherwise
+ * E_LIMIT, at the first, in d. */
+TF_API bool tf_emit_takes_layouts(const char *target, const tf_arch *arch, const tf_workload *wl,
+                                  tf_diags *d);
 
 /* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads
  * work over instances. The kernel computes what the workload's expressions say, for any

@@ -13,6 +13,7 @@
  * --divided: indices with / and % alone.  --homes: inputs and outputs that live in inner memories,
  * for the most part.
  * --laid: arguments of all cases in another order, or in blocks.
+ * --target cuda (in its emulation), opencl: the same for them, where they have kernels.
  * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled
  * by cc with sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes
@@ -33,10 +34,11 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few,
-      streams, once, offered, thin, handed, cut;
+      streams, once, offered, thin, handed, cut, unable;
   bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes,
       tcc, pinned, laid;
   const char *isa, *dtype; /* NULL: drawn */
+  const char *target;      /* cuda, opencl; NULL: cpu */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
 } session;
@@ -242,6 +244,28 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   return ok;
 }
 
+/* Emits the case for a GPU, if it can be, and runs it: CUDA's in the emulation. */
+static bool emulated_equal(session *s, const tf_tree *tree, uint64_t seed) {
+  static const char *const all[] = {"f32", "bf16", "f16", "int8"};
+  char dir[] = "/tmp/tf_emit_XXXXXX", command[160];
+  tf_diags *d = tf_diags_new();
+  const tf_emit_options o = {.dtype = s->dtype ? s->dtype : all[draw_lot(seed, "type", 4)]};
+  tf_emitted *e = tf_emit(tree, s->target, &o, d);
+  s->unable += !e;
+  bool ok = !e || (mkdtemp(dir) && write_files(e, dir));
+  snprintf(command, sizeof command, "make -s -C %s %s >%s.txt || { cat %s.txt; false; }", dir,
+           strcmp(s->target, "cuda") ? "test" : "emulate CXXFLAGS=-O0", dir, dir);
+  ok = ok && (!e || system(command) == 0);
+  snprintf(command, sizeof command, "rm -r %s %s.txt", dir, dir);
+  if (!ok || (e && s->keep))
+    printf("# %s, %s, %s\n", s->target, o.dtype, dir);
+  else
+    ok = !e || system(command) == 0;
+  tf_emitted_free(e);
+  tf_diags_free(d);
+  return ok;
+}
+
 /* A part at a place drawn of those so far. */
 static void put_part(tf_rng *g, tf_laid *l, tf_laid_part part) {
   const int at = (int)tf_rng_below(g, (uint32_t)l->n + 1);
@@ -291,7 +315,8 @@ static bool handed_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t 
     draw_layouts(&g, tree->workload, &a.memories[l].laid);
   tf_handed *h = tf_handed_new(&a, tree->workload);
   tf_tree *copy = h ? tf_tree_copy(tree, h->arch, h->workload, d) : NULL;
-  const bool ok = copy && emitted_equal(s, copy, d, seed);
+  const bool ok =
+      copy && (s->target ? emulated_equal(s, copy, seed) : emitted_equal(s, copy, d, seed));
   s->handed += h && h->n > 0;
   s->cut += h && any_in_blocks(h);
   tf_tree_free(copy);
@@ -391,6 +416,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names"))
       hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
+    if (!strcmp(argv[i], "--target")) s.target = value, s.laid = true;
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
@@ -406,7 +432,7 @@ int main(int argc, char **argv) {
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
   if (!plan.only && !s.isa && !s.panels && !s.thinned && !s.spelled && !s.divided && !s.names &&
-      !s.plain && !s.text)
+      !s.plain && !s.text && !s.target)
     one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
@@ -418,6 +444,7 @@ int main(int argc, char **argv) {
       "%ld, in blocks in %ld\n",
       s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged,
       s.places, s.few, s.streams, s.once, s.offered, s.thin, s.handed, s.cut);
+  if (s.target) printf("%s: %ld of them have no kernel\n", s.target, s.unable);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

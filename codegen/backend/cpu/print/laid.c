@@ -164,8 +164,8 @@ static void arguments(FILE *out, const c_package *k, bool packing) {
     if (c_is_input(t) && (!packing || in_panels_alone(k, z))) {
       fputs(!packing && in_panels_alone(k, z) ? "  if (!args->packed) " : "  ", out);
       fprintf(out, "move_%d(args->", z), c_field(out, t->name);
-      fprintf(out, ", (%s *)(void *)(room + %" PRId64 "), args->",
-              c_type(c_argument_type(k->p, z)), at);
+      fprintf(out, ", (%s *)(void *)(room + %" PRId64 "), args->", c_type(c_argument_type(k->p, z)),
+              at);
       c_stride_field(out, t->name), fputs(");\n", out);
     }
     at += bytes_of(k, z);

@@ -625,7 +625,9 @@ void c_test_c(FILE *out, const c_package *k) {
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
   head(out, wl, k->p->machine.data, c_has_arrays_of(k->p, IR_BF16),
-       k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
+       !k->absent || k->lacking ? "#include \"kernel.h\"\n\n"
+       : k->blocked             ? "#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
+                                : "#include \"kernel_device.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
   c_kept_text(out, k);
   c_places_text(out, k);
