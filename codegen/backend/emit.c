@@ -89,6 +89,7 @@ static bool takes_layouts(const tf_target *t, const tf_arch *a, const tf_workloa
 
 bool tf_emit_takes_layouts(const char *target, const tf_arch *a, const tf_workload *wl,
                            tf_diags *d) {
+  TF_IN_C_LOCALE;
   const tf_target *t = known_target(target);
   return !t || takes_layouts(t, a, wl, d);
 }

@@ -106,19 +106,20 @@ static bool bench_c(FILE *out, cu_package *p) {
 
 static bool makefile(FILE *out, cu_package *p) {
   const bool laid = p->k.blocked;
+  const char *objects = laid ? "kernel.o laid.o" : "kernel.o";
   fprintf(
       out,
       "# make, make test, make bench.  CC, CFLAGS and OPENCL (how to link with it) may be set.\n"
-      "CFLAGS ?= -O2\nOPENCL ?= -lOpenCL\nALL = -std=c17 $(CFLAGS)\nOBJECTS = kernel.o%s\n\n"
+      "CFLAGS ?= -O2\nOPENCL ?= -lOpenCL\nALL = -std=c17 $(CFLAGS)\n\n"
       "all: libkernel.a test bench\n"
-      "libkernel.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
+      "libkernel.a: %s\n\t$(AR) rcs $@ %s\n"
       "kernel.o: kernel.c %s kernel_device.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n%s"
-      "test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(OPENCL) -lm\n"
-      "\t./test\n"
+      "test: test.c %s\n\t$(CC) $(ALL) -o $@ test.c %s $(OPENCL) -lm\n\t./test\n"
       "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o $(OPENCL)\n"
-      "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n.PHONY: all clean\n",
-      laid ? " laid.o" : "", laid ? "rows.h" : "kernel.h",
-      laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) $(ALL) -c -o $@ laid.c\n" : "");
+      "clean:\n\trm -f %s libkernel.a test bench\n.PHONY: all clean\n",
+      objects, objects, laid ? "rows.h" : "kernel.h",
+      laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) $(ALL) -c -o $@ laid.c\n" : "", objects,
+      objects, objects);
   return true;
 }
 

@@ -46,27 +46,28 @@ void cu_makefile(FILE *out, const c_package *k) {
           "ALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n",
           out);
   const bool laid = k->blocked;
+  const char *objects = laid ? "kernel.o laid.o" : "kernel.o";
   fprintf(out,
-          "OBJECTS = kernel.o%s\n"
           "all: libkernel.a test bench\n"
-          "libkernel.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
+          "libkernel.a: %s\n\t$(AR) rcs $@ %s\n"
           "kernel.o: kernel.cu %s kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n%s"
-          "test: test.c $(OBJECTS)\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
-          "\t$(NVCC) $(ALL) -o $@ test.o $(OBJECTS) -lm\n\t./test\n"
+          "test: test.c %s\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
+          "\t$(NVCC) $(ALL) -o $@ test.o %s -lm\n\t./test\n"
           "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
           "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
           "CFLAGS ?= -O2\n",
-          laid ? " laid.o" : "", laid ? "rows.h" : "kernel.h",
-          laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) -O2 -std=c17 -c -o $@ laid.c\n" : "");
+          objects, objects, laid ? "rows.h" : "kernel.h",
+          laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) -O2 -std=c17 -c -o $@ laid.c\n" : "",
+          objects, objects);
   fprintf(out,
           "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp $(wildcard "
           "hopper.hpp)%s\n"
           "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
           "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
           "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o%s -lm\n\t./emulate\n"
-          "clean:\n\trm -f $(OBJECTS) test.o libkernel.a test bench emulate emulate-*.o\n"
+          "clean:\n\trm -f %s test.o libkernel.a test bench emulate emulate-*.o\n"
           ".PHONY: all clean\n",
-          laid ? " laid.o" : "", laid ? " laid.o" : "");
+          laid ? " laid.o" : "", laid ? " laid.o" : "", objects);
 }
 
 void cu_cmake(FILE *out, const c_package *k) {
