@@ -7,7 +7,7 @@
 
 #include "base/locale.h"
 #include "codegen/backend/cpu/cpu.h"
-#include "codegen/backend/cpu/print/files.h"
+#include "codegen/backend/cpu/print/live.h"
 #include "codegen/backend/target.h"
 
 enum { FILES_EACH = 3, FILES_MORE = 8 + C_LIVE_FILES, FILE_NAME = 40 };

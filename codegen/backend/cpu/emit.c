@@ -5,6 +5,7 @@
 #include "base/locale.h"
 #include "codegen/backend/cpu/cpu.h"
 #include "codegen/backend/cpu/print/files.h"
+#include "codegen/backend/cpu/print/live.h"
 #include "codegen/ir/page.h"
 
 typedef struct {

@@ -118,14 +118,6 @@ void c_places_text(FILE *out, const c_package *k);
 void c_spaced_at(FILE *out, const c_package *k, const tf_tensor *z);
 void c_padding_test(FILE *out, const c_package *k, const tf_tensor *z);
 
-/* The files by which a kernel can be replaced while the program runs: those of
- * codegen/backend/cpu/live, and tables of this kernel. Their texts, with the kernel called
- * `kernel`; next: the name of the i-th file, and its text. */
-extern const char tf_live_h[], tf_live_c[], tf_live_try[], tf_live_mk[];
-enum { C_LIVE_FILES = 6 };
-const char *c_live_name(int i);
-void c_live_file(FILE *out, const c_package *k, int i);
-
 /* The type of an argument's elements. A network has no buffers: all its arguments have one type,
  * or, with bytes, the type that each is held as. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {

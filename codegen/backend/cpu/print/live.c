@@ -1,6 +1,6 @@
 /* live.h, live.c, try.c and live.mk with the kernel's name in place of "kernel"; live_entry.c: a
  * table of its functions; live_tensors.h: the arrays that try.c fills. */
-#include "codegen/backend/cpu/print/files.h"
+#include "codegen/backend/cpu/print/live.h"
 
 #include <inttypes.h>
 #include <string.h>
