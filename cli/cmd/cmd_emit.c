@@ -101,6 +101,8 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
                : "The kernel computes every point: zeros save it nothing.");
   if (r->handed && r->handed->n)
     puts("Ranks of arguments stand in the order of the section 'layout': kernel.h has it.");
+  if (r->handed && r->handed->n_cut && !is_read(r->o))
+    puts("Arguments in blocks are brought into rows, and back, in each call: kernel.h has them.");
   if (tf_arch_lines(p->tree->arch))
     puts("The kernel lays out its copies by itself: lines of memories are not followed.");
   if (is_read(r->o))
@@ -430,18 +432,17 @@ static cli_status use_tuned(cli_session *s, emit_options *o) {
   return CLI_BAD_INPUT;
 }
 
-static bool by_rows(const tf_laid *l) {
-  for (int i = 0; i < l->n; i++)
-    if (l->parts[i].rank != i || l->parts[i].part != TF_LAYOUT_WHOLE) return false;
-  return true;
-}
-
 /* From here on inputs and outputs have their ranks in the order in which they lie. */
-static cli_status hand_over(cli_session *s, tf_handed **handed) {
+static cli_status hand_over(cli_session *s, const char *target, tf_handed **handed) {
   tf_handed *h = *handed = tf_handed_new(s->spec->arch, s->spec->workload);
   tf_tree *tree = h && s->tree ? tf_tree_copy(s->tree, h->arch, h->workload, s->diags) : NULL;
   if (!h || (s->tree && !tree)) {
     if (!tf_diags_errors(s->diags)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
+  if (!tf_emit_takes_layouts(target, h->arch, h->workload, s->diags)) {
+    tf_tree_free(tree);
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
@@ -461,7 +462,7 @@ static void warn_of_layouts(const cli_session *s) {
   for (int l = 0; l < a->n_memories; l++)
     for (int i = 0; i < a->memories[l].laid.n; i++) {
       const tf_laid *at = &a->memories[l].laid.list[i];
-      if (by_rows(at) || !at->tensor.at.line) continue;
+      if (tf_layout_followed(a, s->spec->workload, at) || !at->tensor.at.line) continue;
       if (first) more++;
       if (!first) first = at, in = &a->memories[l];
     }
@@ -491,7 +492,8 @@ static cli_status run_emit(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && (o->tuned || o->schedule)) status = use_tuned(&s, o);
-  if (status == CLI_DONE && tf_arch_lines(s.spec->arch)) status = hand_over(&s, &r.handed);
+  if (status == CLI_DONE && tf_arch_lines(s.spec->arch))
+    status = hand_over(&s, o->target, &r.handed);
   if (status == CLI_DONE && !(r.instrs = tf_emit_instrs_new(s.spec, s.diags))) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;

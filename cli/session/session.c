@@ -23,9 +23,10 @@ cli_status cli_open(cli_session *s, const cli_input *in) {
   s->spec = cli_read_spec(in, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
-  if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;
-  s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
-  if (!s->tree) return fail(s);
+  if (p->mapping_text && p->arch && p->workload) {
+    s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
+    if (!s->tree) return fail(s);
+  }
   if (tf_diags_count(s->diags) && !in->quiet) cli_complain(s->diags); /* warnings */
   return CLI_DONE;
 }

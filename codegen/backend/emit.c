@@ -73,9 +73,30 @@ static bool within_reach(const tf_target *t, const tf_tree *tree, tf_diags *d) {
   return true;
 }
 
+static bool takes_layouts(const tf_target *t, const tf_arch *a, const tf_workload *wl,
+                          tf_diags *d) {
+  const bool takes = !t->print || t->able & (TF_EMIT_BLOCKS | TF_EMIT_READ);
+  for (int z = 0; z < wl->n_tensors && !takes; z++) {
+    const tf_laid *l = tf_layout_of(a, &wl->tensors[z]);
+    if (l && l->n > wl->tensors[z].rank)
+      return tf_fail(d, l->tensor.at, TF_E_LIMIT,
+                     "kernels for %s take no tensors in blocks: give '%.40s' its ranks whole, in "
+                     "any order",
+                     t->name, l->tensor.name);
+  }
+  return true;
+}
+
+bool tf_emit_takes_layouts(const char *target, const tf_arch *a, const tf_workload *wl,
+                           tf_diags *d) {
+  TF_IN_C_LOCALE;
+  const tf_target *t = known_target(target);
+  return !t || takes_layouts(t, a, wl, d);
+}
+
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
                            tf_diags *d) {
-  if (!within_reach(t, tree, d)) return NULL;
+  if (!within_reach(t, tree, d) || !takes_layouts(t, tree->arch, tree->workload, d)) return NULL;
   if (t->print) return t->print(t, tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
   return NULL;

@@ -19,31 +19,6 @@ static void *copied(tf_arena *a, const void *from, size_t n, size_t each) {
 }
 #define COPIED(a, from, n) copied(a, from, (size_t)(n), sizeof *(from))
 
-static bool is_of(const tf_laid *l, const tf_tensor *z) {
-  return !strcmp(l->tensor.name, z->known_as ? z->known_as : z->name);
-}
-
-static bool by_rows(const tf_laid *l) {
-  bool rows = true;
-  for (int i = 0; i < l->n; i++)
-    rows &= l->parts[i].rank == i && l->parts[i].part == TF_LAYOUT_WHOLE;
-  return rows;
-}
-
-/* How tensor z lies where it lives, if a kernel can be handed it so: whole ranks in another order.
- * Known zeros are numbered by rows. */
-static const tf_laid *order_of(const tf_arch *a, const tf_tensor *z) {
-  const bool argument = (z->producer < 0 || z->n_consumers == 0) && !z->view_of;
-  if (!argument || z->density.fall == TF_FALL_KNOWN) return NULL;
-  const tf_laids *laid = &a->memories[tf_arch_home(a, z)].laid;
-  for (int i = 0; i < laid->n; i++) {
-    const tf_laid *l = &laid->list[i];
-    if (!is_of(l, z) || by_rows(l)) continue;
-    return l->n == z->rank ? l : NULL;
-  }
-  return NULL;
-}
-
 /* Rank i becomes what was rank order[i]. */
 static bool exchange(tf_arena *a, int64_t **list, const int *order, int n) {
   const int64_t *old = *list;
@@ -65,7 +40,8 @@ static int new_rank(const int *order, int rank) {
  * order, at no place of any file.  NULL: no memory. */
 static tf_laid *said_of(handing *h, tf_laids *laid, const tf_tensor *z) {
   for (int i = 0; i < laid->n; i++)
-    if (is_of(&laid->list[i], z)) return &laid->list[i];
+    if (!strcmp(laid->list[i].tensor.name, z->known_as ? z->known_as : z->name))
+      return &laid->list[i];
   tf_laid *one = &laid->list[laid->n++];
   *one = (tf_laid){.tensor = {.name = z->known_as ? z->known_as : z->name}, .n = z->rank};
   one->parts = TF_ARRAY(h->arena, tf_laid_part, (size_t)z->rank + 1);
@@ -159,7 +135,10 @@ tf_handed *tf_handed_new(const tf_arch *a, const tf_workload *wl) {
   *h = (handing){.arena = arena};
   bool ok = copy_all(h, a, wl);
   for (int z = 0; z < wl->n_tensors && ok; z++) {
-    const tf_laid *l = order_of(h->arch, &h->wl->tensors[z]);
+    const tf_laid *l = tf_layout_of(h->arch, &h->wl->tensors[z]);
+    const bool cut = l && l->n > h->wl->tensors[z].rank; /* the kernel's files see to it */
+    h->out.n_cut += cut;
+    if (cut) l = NULL;
     int *order = l ? tf_arena_alloc(arena, ((size_t)l->n + 1) * sizeof *order) : NULL;
     for (int r = 0; order && r < l->n; r++)
       order[r] = l->parts[r].rank;

@@ -140,15 +140,25 @@ typedef struct {
 
 /* The problem with its inputs and outputs handed over as the section `layout` has them lie where
  * they live: their ranks stand in that order, of which the last is the fastest.  Layouts that cut
- * ranks, those of inner memories and of intermediates, and of tensors whose zeros are known stay as
- * they are in `arch`.  The rest is borrowed from the arguments.  NULL: no memory. */
+ * ranks, which tf_emit follows, and those that tf_layout_of does not have, stay as they are in
+ * `arch`.  The rest is borrowed from the arguments.  NULL: no memory. */
 typedef struct {
   const tf_arch *arch;
   const tf_workload *workload;
-  int n; /* tensors in another order */
+  int n, n_cut; /* tensors in another order; in blocks */
 } tf_handed;
 TF_API tf_handed *tf_handed_new(const tf_arch *arch, const tf_workload *wl);
 TF_API void tf_handed_free(tf_handed *h);
+/* How an input or output lies where it lives, if not by rows, as kernels are handed it; NULL: by
+ * rows, it is neither, or its zeros are known. */
+TF_API const tf_laid *tf_layout_of(const tf_arch *arch, const tf_tensor *z);
+/* Whether kernels follow l, of arch: it is by rows, or how an input or output is handed over. */
+TF_API bool tf_layout_followed(const tf_arch *arch, const tf_workload *wl, const tf_laid *l);
+
+/* Whether the target's kernels take inputs and outputs as their layouts cut them; otherwise
+ * E_LIMIT, at the first, in d. */
+TF_API bool tf_emit_takes_layouts(const char *target, const tf_arch *arch, const tf_workload *wl,
+                                  tf_diags *d);
 
 /* Emits C17 for CPUs: row-major arrays with any leading strides, OpenMP where the mapping spreads
  * work over instances. The kernel computes what the workload's expressions say, for any
@@ -264,7 +274,8 @@ typedef enum {
   TF_EMIT_NETWORKS = 4, /* those of a network's groups are called in order */
   TF_EMIT_MICRO = 8,    /* their products may come from libraries */
   TF_EMIT_READ = 16,    /* they are texts to read, not code: the first file alone says it all */
-  TF_EMIT_CHANNELS_LAST = 32 /* convolutions of halves are fastest with channels innermost */
+  TF_EMIT_CHANNELS_LAST = 32, /* convolutions of halves are fastest with channels innermost */
+  TF_EMIT_BLOCKS = 64         /* they take and give tensors of which a layout cuts ranks */
 } tf_emit_ability;
 TF_API bool tf_emit_able(const char *target, tf_emit_ability what);
 /* Instruction sets that are the target's own, as a sentence lists them (NULL: none), and whether a

@@ -1,4 +1,5 @@
 /* Reads the architecture section: its memories and compute units.  Keys: arch_keys.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -36,6 +37,25 @@ static bool check_peers(tf_arch_reader *r, const tf_ynode **v, const tf_memory *
   if (topology)
     tf_note(r->base->diags, topology->at, "the network is a %s", tf_topology_key(m->topology));
   return false;
+}
+
+/* What is said of links is of those that a topology has. */
+static void warn_of_links(tf_arch_reader *r, const tf_ynode **v, const tf_memory *m) {
+  static const struct {
+    const char *key, *fix;
+  } of[] = {{"width", "or bound what passes by the memory's 'bandwidth'"},
+            {"hop-latency", "or state the time of a transfer by the memory's 'latency'"}};
+  if (given(&tf_memory_table, v, "network.topology")) return;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char key[32];
+    snprintf(key, sizeof key, "network.%s", of[i].key);
+    const tf_ynode *node = given(&tf_memory_table, v, key);
+    if (node)
+      tf_warn(r->base->diags, node->at,
+              "'%s' has no effect: without 'topology' the network of '%.60s' has no links; add "
+              "'topology: mesh' (torus, tree, bus, crossbar), %s",
+              of[i].key, m->name ? m->name : "", of[i].fix);
+  }
 }
 
 /* A memory with lines moves whole ones. */
@@ -76,6 +96,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
     ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
   ok = tf_keys_read(r, &tf_memory_table, v, m->at, m) && check_peers(r, v, m) &&
        check_line(r, v, m) && ok;
+  warn_of_links(r, v, m);
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
 

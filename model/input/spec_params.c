@@ -115,10 +115,23 @@ static bool apply(tf_reader *r, const tf_lex *op, tf_value a, tf_value b, tf_val
 
 static tf_value round_to(tf_value v, double f) { return v.whole ? v : tf_real(f); }
 
-/* ceil floor min max: what a number may call. */
+/* a^b: of whole numbers exact, where it fits. */
+static const char *power(tf_value a, tf_value b, tf_value *out) {
+  enum { MOST_STEPS = 63 }; /* more of what is not 0, 1 or -1 do not fit */
+  tf_value all = tf_integer(1);
+  bool exact = a.whole && b.whole && b.i >= 0 && b.i <= MOST_STEPS;
+  for (int64_t i = 0; exact && i < b.i; i++)
+    exact = !tf_value_op('*', all, a, &all);
+  if (!exact) return real_result(pow(a.f, b.f), out);
+  *out = all;
+  return NULL;
+}
+
+/* ceil floor min max pow: what a number may call. */
 static bool parse_call(tf_reader *r, tf_lex *x, const char *name, tf_value *out) {
   tf_value b;
-  bool two = name[0] == 'm';
+  const tf_lex at = *x;
+  bool two = name[0] == 'm' || name[0] == 'p';
   tf_lex_next(x);
   if (!parse_sum(r, x, out)) return false;
   if (two && x->tok.kind == TF_T_END) /* in braces YAML ends it at the comma */
@@ -129,15 +142,19 @@ static bool parse_call(tf_reader *r, tf_lex *x, const char *name, tf_value *out)
   if (!tf_lex_need(x, ')', "after the arguments")) return false;
   if (name[0] == 'c') *out = round_to(*out, ceil(out->f));
   if (name[0] == 'f') *out = round_to(*out, floor(out->f));
+  if (name[0] == 'p') {
+    const char *wrong = power(*out, b, out);
+    return !wrong || tf_fail(r->diags, tf_lex_at(&at), TF_E_RANGE, "%s", wrong);
+  }
   if (two && (name[1] == 'i' ? b.f < out->f : b.f > out->f)) *out = b;
   return true;
 }
 
 static bool parse_name(tf_reader *r, tf_lex *x, tf_value *out) {
-  static const char *const calls[] = {"ceil", "floor", "min", "max"};
+  static const char *const calls[] = {"ceil", "floor", "min", "max", "pow"};
   tf_lex here = *x;
   tf_lex_next(x);
-  for (size_t i = 0; i < 4 && tf_lex_is(x, '('); i++)
+  for (size_t i = 0; i < sizeof calls / sizeof *calls && tf_lex_is(x, '('); i++)
     if (tf_lex_word(&here, calls[i])) return parse_call(r, x, calls[i], out);
   tf_param_state s = tf_param_value(r, tf_lex_text(&here), here.tok.len, &here, out);
   if (s != TF_PARAM_UNKNOWN) return s == TF_PARAM_KNOWN;

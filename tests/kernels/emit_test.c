@@ -12,6 +12,8 @@
  * --thin: products that skip zeros alone.  --spelled: softmaxes spelled in any way alone.
  * --divided: indices with / and % alone.  --homes: inputs and outputs that live in inner memories,
  * for the most part.
+ * --laid: arguments of all cases in another order, or in blocks.
+ * --target cuda (in its emulation), opencl: the same for them, where they have kernels.
  * --pinned: of the seed the workload and the mapping alone: the generator's own choices, compiled
  * by cc with sanitizers.
  * --tcc: by hand, many at once: the portable kernel by tcc, which compiles in no time and optimizes
@@ -32,10 +34,11 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, prefetches, ahead, windows, merged, places, few,
-      streams, once, offered, thin, handed;
+      streams, once, offered, thin, handed, cut, unable;
   bool keep, clang, gcc, cpp, xsmm, shown, text, plain, panels, thinned, spelled, divided, homes,
-      tcc, pinned;
+      tcc, pinned, laid;
   const char *isa, *dtype; /* NULL: drawn */
+  const char *target;      /* cuda, opencl; NULL: cpu */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
 } session;
@@ -97,10 +100,10 @@ static const char *dtype_of(const char *isa, uint64_t seed) {
 
 static bool tcc_runs(const char *dir) {
   char command[256];
-  snprintf(
-      command, sizeof command,
-      "cd %s && tcc -o t test.c kernel.c -lm >said 2>&1 && ./t >>said 2>&1 || { cat said; false; }",
-      dir);
+  snprintf(command, sizeof command,
+           "cd %s && tcc -o t test.c kernel.c $(ls laid.c 2>/dev/null) -lm >said 2>&1 && ./t "
+           ">>said 2>&1 || { cat said; false; }",
+           dir);
   return system(command) == 0;
 }
 
@@ -241,25 +244,67 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   return ok;
 }
 
-/* Draws in which order the ranks of each tensor lie in each memory. */
-static void draw_orders(tf_rng *g, const tf_workload *wl, tf_laids *laid) {
+/* Emits the case for a GPU, if it can be, and runs it: CUDA's in the emulation. */
+static bool emulated_equal(session *s, const tf_tree *tree, uint64_t seed) {
+  static const char *const all[] = {"f32", "bf16", "f16", "int8"};
+  char dir[] = "/tmp/tf_emit_XXXXXX", command[160];
+  tf_diags *d = tf_diags_new();
+  const tf_emit_options o = {.dtype = s->dtype ? s->dtype : all[draw_lot(seed, "type", 4)]};
+  tf_emitted *e = tf_emit(tree, s->target, &o, d);
+  s->unable += !e;
+  bool ok = !e || (mkdtemp(dir) && write_files(e, dir));
+  snprintf(command, sizeof command, "make -s -C %s %s >%s.txt || { cat %s.txt; false; }", dir,
+           strcmp(s->target, "cuda") ? "test" : "emulate CXXFLAGS=-O0", dir, dir);
+  ok = ok && (!e || system(command) == 0);
+  snprintf(command, sizeof command, "rm -r %s %s.txt", dir, dir);
+  if (!ok || (e && s->keep))
+    printf("# %s, %s, %s\n", s->target, o.dtype, dir);
+  else
+    ok = !e || system(command) == 0;
+  tf_emitted_free(e);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* A part at a place drawn of those so far. */
+static void put_part(tf_rng *g, tf_laid *l, tf_laid_part part) {
+  const int at = (int)tf_rng_below(g, (uint32_t)l->n + 1);
+  l->parts[l->n++] = l->parts[at];
+  l->parts[at] = part;
+}
+
+/* Draws in which order the ranks of each tensor lie in each memory, and which are cut in blocks, of
+ * one element to more than there are. */
+static void draw_layouts(tf_rng *g, const tf_workload *wl, tf_laids *laid) {
   *laid = (tf_laids){0, calloc((size_t)wl->n_tensors + 1, sizeof *laid->list)};
   for (int z = 0; z < wl->n_tensors && laid->list; z++) {
-    const int rank = wl->tensors[z].rank;
+    const tf_tensor *t = &wl->tensors[z];
+    const bool cuts = tf_rng_below(g, 2) == 0;
     tf_laid *l = &laid->list[laid->n];
-    *l = (tf_laid){.tensor = {.name = wl->tensors[z].name}, .n = rank};
-    l->parts = calloc((size_t)rank + 1, sizeof *l->parts);
+    *l = (tf_laid){.tensor = {.name = t->known_as ? t->known_as : t->name}};
+    l->parts = calloc(2 * (size_t)t->rank + 2, sizeof *l->parts);
     if (!l->parts) return;
-    for (int r = 0; r < rank; r++) {
-      const int at = (int)tf_rng_below(g, (uint32_t)r + 1);
-      l->parts[r] = l->parts[at];
-      l->parts[at] = (tf_laid_part){r, TF_LAYOUT_WHOLE, 1};
+    for (int r = 0; r < t->rank; r++) {
+      const bool cut = cuts && tf_rng_below(g, 2) == 0;
+      const int64_t most = t->extent[r] < 20 ? t->extent[r] + 1 : 20,
+                    by = cut ? 1 + tf_rng_below(g, (uint32_t)most) : 1;
+      put_part(g, l, (tf_laid_part){r, cut ? TF_LAYOUT_DIV : TF_LAYOUT_WHOLE, by});
+      if (cut) put_part(g, l, (tf_laid_part){r, TF_LAYOUT_MOD, by});
     }
     laid->n++;
   }
 }
 
-/* One case in six hands its arguments over with their ranks in another order. */
+static bool any_in_blocks(const tf_handed *h) {
+  bool any = false;
+  for (int z = 0; z < h->workload->n_tensors; z++) {
+    const tf_laid *l = tf_layout_of(h->arch, &h->workload->tensors[z]);
+    any |= l && l->n > h->workload->tensors[z].rank;
+  }
+  return any;
+}
+
+/* One case in six hands its arguments over with their ranks in another order, or in blocks. */
 static bool handed_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t seed) {
   tf_arch a = *tree->arch;
   tf_rng g = tf_rng_new(seed, 0x6c616964);
@@ -267,11 +312,13 @@ static bool handed_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t 
   if (!a.memories) return false;
   memcpy(a.memories, tree->arch->memories, (size_t)a.n_memories * sizeof *a.memories);
   for (int l = 0; l < a.n_memories; l++)
-    draw_orders(&g, tree->workload, &a.memories[l].laid);
+    draw_layouts(&g, tree->workload, &a.memories[l].laid);
   tf_handed *h = tf_handed_new(&a, tree->workload);
   tf_tree *copy = h ? tf_tree_copy(tree, h->arch, h->workload, d) : NULL;
-  const bool ok = copy && emitted_equal(s, copy, d, seed);
+  const bool ok =
+      copy && (s->target ? emulated_equal(s, copy, seed) : emitted_equal(s, copy, d, seed));
   s->handed += h && h->n > 0;
+  s->cut += h && any_in_blocks(h);
   tf_tree_free(copy);
   tf_handed_free(h);
   for (int l = 0; l < a.n_memories; l++) {
@@ -302,8 +349,8 @@ static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64
 }
 
 static bool in_another_order(const session *s, const drawn *c, uint64_t seed) {
-  return !s->pinned && !s->names && !tf_arch_lines(c->spec->arch) &&
-         draw_lot(seed, "handed", 6) == 0;
+  return !s->pinned && !tf_arch_lines(c->spec->arch) &&
+         (s->laid || (!s->names && draw_lot(seed, "handed", 6) == 0));
 }
 
 /* False where the case's mapping was refused, and another is to be drawn. */
@@ -364,10 +411,12 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--divided")) s.divided = true;
     if (!strcmp(argv[i], "--homes")) s.homes = true;
     if (!strcmp(argv[i], "--pinned")) s.pinned = true;
+    if (!strcmp(argv[i], "--laid")) s.laid = true;
     if (!strcmp(argv[i], "--tcc")) s.tcc = true, s.xsmm = false;
     if (!strcmp(argv[i], "--avx512")) s.plain = true;
     if (!strcmp(argv[i], "--names"))
       hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
+    if (!strcmp(argv[i], "--target")) s.target = value, s.laid = true;
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
@@ -383,7 +432,7 @@ int main(int argc, char **argv) {
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only);
   if (!plan.only && !s.isa && !s.panels && !s.thinned && !s.spelled && !s.divided && !s.names &&
-      !s.plain && !s.text)
+      !s.plain && !s.text && !s.target)
     one(&s, OVERFLOWS);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | kind_of(&s, first + turn));
@@ -392,9 +441,10 @@ int main(int argc, char **argv) {
       "in blocks in %ld, prefetched in %ld, rows ahead in %ld, windows in %ld, rows as one in "
       "%ld, panels in places in %ld, few rows in %ld, b in passing in %ld, rows copied once in "
       "%ld, b laid out once if asked in %ld, zeros skipped in %ld, arguments in another order in "
-      "%ld\n",
+      "%ld, in blocks in %ld\n",
       s.equal, s.wrong, s.refused, s.packed, s.blocked, s.prefetches, s.ahead, s.windows, s.merged,
-      s.places, s.few, s.streams, s.once, s.offered, s.thin, s.handed);
+      s.places, s.few, s.streams, s.once, s.offered, s.thin, s.handed, s.cut);
+  if (s.target) printf("%s: %ld of them have no kernel\n", s.target, s.unable);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

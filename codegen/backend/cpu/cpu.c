@@ -97,6 +97,6 @@ const tf_target tf_target_cpu = {
     .cycles = cycles_of,
     .expected = expected_of,
     .rate = rate_of,
-    .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO,
+    .able = TF_EMIT_HERE | TF_EMIT_TUNED | TF_EMIT_NETWORKS | TF_EMIT_MICRO | TF_EMIT_BLOCKS,
     .run = ir_run,
 };

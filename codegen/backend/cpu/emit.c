@@ -25,6 +25,7 @@ PLAIN(c_makefile)
 PLAIN(c_cmake)
 PLAIN(c_readme)
 PLAIN(c_manifest)
+PLAIN(c_laid_c)
 
 static bool parts_file(FILE *out, c_package *k) {
   c_parts_h(out, k);
@@ -40,7 +41,7 @@ static const file_row rows[] = {
 };
 enum {
   N_ROWS = sizeof rows / sizeof rows[0],
-  MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1 + C_LIVE_FILES,
+  MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 3 + C_LIVE_FILES,
   NAME = 40
 };
 
@@ -95,12 +96,26 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   int n = 0;
   for (int i = 0; i < e->n; i++) {
     const char *end = strrchr(e->file[i].name, '.');
-    if (end && strcmp(e->file[i].name, "kernel.h") != 0 &&
+    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && strcmp(e->file[i].name, "rows.h") != 0 &&
         (!strcmp(end, ".c") || !strcmp(end, ".h")))
       text[n++] = e->file[i].text;
   }
   if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
   return c_name_files(e, name);
+}
+
+/* The kernel's files become those of a kernel of rows; behind them its header, and what takes
+ * arguments in blocks. */
+static bool take_blocks(tf_emitted *e, c_package *k) {
+  bool ok = print_one(e, "rows.h", c_kernel_h_file, k);
+  for (int i = 0; i < e->n && ok; i++) {
+    char *text = c_text_of_rows(e->file[i].text);
+    free((char *)e->file[i].text);
+    e->file[i].text = text;
+    ok = text != NULL;
+  }
+  k->blocked = true;
+  return ok && print_one(e, "laid.c", c_laid_c_file, k);
 }
 
 /* Prints kernel.c and parts.h for one instruction set. k->p keeps the program. */
@@ -127,6 +142,20 @@ static bool print_kernel(const tf_target *t, tf_emitted *e, const tf_tree *tree,
   return ok;
 }
 
+/* Versions of a kernel share its arguments, which tables list by rows. */
+static bool can_be_live(const tf_tree *tree, tf_diags *d) {
+  for (int z = 0; z < tree->workload->n_tensors; z++) {
+    const tf_tensor *t = &tree->workload->tensors[z];
+    const tf_laid *l = tf_layout_of(tree->arch, t);
+    if (l && l->n > t->rank)
+      return tf_fail(d, l->tensor.at, TF_E_LIMIT,
+                     "a kernel that can be replaced (--live) takes no tensors in blocks: give "
+                     "'%.40s' its ranks whole, in any order",
+                     t->name);
+  }
+  return true;
+}
+
 tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,
                          tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
@@ -144,12 +173,14 @@ tf_emitted *tf_cpu_print(const tf_target *t, const tf_tree *tree, const tf_emit_
             "a kernel that can be replaced is for one instruction set, not for 'multi'");
     return NULL;
   }
+  if (o->live && !can_be_live(tree, d)) return NULL;
   tf_emitted *e = emitted_new();
   bool ok = e != NULL;
   k.n_isas = n > 1 ? n : 0;
   for (int i = 0; i < n && ok; i++)
     ok = print_kernel(t, e, tree, &k, isas[i], data, d);
   if (k.n_isas) ok = ok && print_one(e, "kernel.c", c_chooser_c, &k);
+  if (ok && c_has_blocked(k.p)) ok = take_blocks(e, &k);
   for (int i = 0; i < N_ROWS && ok; i++)
     ok = print_one(e, rows[i].name, rows[i].print, &k);
   if (o->live) ok = ok && print_live(e, &k);

@@ -23,12 +23,19 @@ static bool manifest(FILE *out, cu_package *p) { return cu_manifest(out, p, "cud
 
 /* The kernel comes first, as printing it determines the memory that it needs. */
 static const cu_file files[] = {
-    {"kernel.cu", cu_kernel, true, NULL},        {"kernel.h", kernel_h, false, NULL},
-    {"kernel_device.h", device_h, true, NULL},   {"test.c", test_c, true, NULL},
-    {"bench.cu", bench_cu, true, NULL},          {"Makefile", makefile, false, NULL},
-    {"CMakeLists.txt", cmake, false, NULL},      {"README.md", readme, false, NULL},
-    {"manifest.json", manifest, false, NULL},    {"emulate.hpp", emulate, true, NULL},
-    {"hopper.hpp", hopper, true, cu_has_groups},
+    {"kernel.cu", cu_kernel, true, true, NULL},
+    {"kernel.h", kernel_h, false, false, NULL},
+    {"kernel_device.h", device_h, true, true, NULL},
+    {"test.c", test_c, true, false, NULL},
+    {"bench.cu", bench_cu, true, true, NULL},
+    {"Makefile", makefile, false, false, NULL},
+    {"CMakeLists.txt", cmake, false, false, NULL},
+    {"README.md", readme, false, false, NULL},
+    {"manifest.json", manifest, false, false, NULL},
+    {"emulate.hpp", emulate, true, false, NULL},
+    {"hopper.hpp", hopper, true, false, cu_has_groups},
+    {"rows.h", kernel_h, false, true, c_has_blocked},
+    {"laid.c", cu_laid_c, true, false, c_has_blocked},
 };
 
 tf_emitted *tf_cuda_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,

@@ -66,6 +66,7 @@ const tf_target tf_target_opencl = {
     .cycles = cycles_of,
     .whole = true,
     .reaches = cu_reaches,
+    .able = TF_EMIT_BLOCKS,
     .isas = "dot and plain",
     .owns = owns,
     .run = ir_run,

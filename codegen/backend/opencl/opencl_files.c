@@ -35,12 +35,12 @@ static bool device_h(FILE *out, cu_package *p) {
   return true;
 }
 
-static const char absent[] = "    char said[4096];\n    " C_NAME "_device_log(" C_NAME
-                             "_device_queue(), said, sizeof said);\n"
-                             "    printf(\"not run: %s\\n\", said);\n    return 2;\n";
+#define ABSENT(name)                                                                               \
+  "    char said[4096];\n    " name "_device_log(" name "_device_queue(), said, sizeof said);\n"   \
+  "    printf(\"not run: %s\\n\", said);\n    return 2;\n"
 
 static bool test_c(FILE *out, cu_package *p) {
-  p->k.absent = absent;
+  p->k.absent = p->k.blocked ? ABSENT(C_NAME "_rows") : ABSENT(C_NAME);
   return c_test_c(out, &p->k), true;
 }
 
@@ -105,34 +105,39 @@ static bool bench_c(FILE *out, cu_package *p) {
 }
 
 static bool makefile(FILE *out, cu_package *p) {
-  (void)p;
-  fputs("# make, make test, make bench.  CC, CFLAGS and OPENCL (how to link with it) may be set.\n"
-        "CFLAGS ?= -O2\nOPENCL ?= -lOpenCL\nALL = -std=c17 $(CFLAGS)\n\n"
-        "all: libkernel.a test bench\n"
-        "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
-        "kernel.o: kernel.c kernel.h kernel_device.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n"
-        "test: test.c kernel.o\n\t$(CC) $(ALL) -o $@ test.c kernel.o $(OPENCL) -lm\n\t./test\n"
-        "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o $(OPENCL)\n"
-        "clean:\n\trm -f kernel.o libkernel.a test bench\n.PHONY: all clean\n",
-        out);
+  const bool laid = p->k.blocked;
+  const char *objects = laid ? "kernel.o laid.o" : "kernel.o";
+  fprintf(
+      out,
+      "# make, make test, make bench.  CC, CFLAGS and OPENCL (how to link with it) may be set.\n"
+      "CFLAGS ?= -O2\nOPENCL ?= -lOpenCL\nALL = -std=c17 $(CFLAGS)\n\n"
+      "all: libkernel.a test bench\n"
+      "libkernel.a: %s\n\t$(AR) rcs $@ %s\n"
+      "kernel.o: kernel.c %s kernel_device.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n%s"
+      "test: test.c %s\n\t$(CC) $(ALL) -o $@ test.c %s $(OPENCL) -lm\n\t./test\n"
+      "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o $(OPENCL)\n"
+      "clean:\n\trm -f %s libkernel.a test bench\n.PHONY: all clean\n",
+      objects, objects, laid ? "rows.h" : "kernel.h",
+      laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) $(ALL) -c -o $@ laid.c\n" : "", objects,
+      objects, objects);
   return true;
 }
 
 static bool cmake(FILE *out, cu_package *p) {
-  (void)p;
-  fputs("cmake_minimum_required(VERSION 3.16)\nproject(" C_NAME " LANGUAGES C)\n"
-        "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-        "find_package(OpenCL REQUIRED)\n"
-        "add_library(" C_NAME " STATIC kernel.c)\ntarget_compile_features(" C_NAME
-        " PUBLIC c_std_17)\n"
-        "target_include_directories(" C_NAME " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
-        "target_link_libraries(" C_NAME " PUBLIC OpenCL::OpenCL)\n"
-        "add_executable(" C_NAME "_test test.c)\ntarget_link_libraries(" C_NAME
-        "_test PRIVATE " C_NAME " m)\n"
-        "add_executable(" C_NAME "_bench bench.c)\ntarget_link_libraries(" C_NAME
-        "_bench PRIVATE " C_NAME ")\n"
-        "enable_testing()\nadd_test(NAME " C_NAME " COMMAND " C_NAME "_test)\n",
-        out);
+  fprintf(out,
+          "cmake_minimum_required(VERSION 3.16)\nproject(" C_NAME " LANGUAGES C)\n"
+          "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+          "find_package(OpenCL REQUIRED)\n"
+          "add_library(" C_NAME " STATIC kernel.c%s)\ntarget_compile_features(" C_NAME
+          " PUBLIC c_std_17)\n"
+          "target_include_directories(" C_NAME " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+          "target_link_libraries(" C_NAME " PUBLIC OpenCL::OpenCL)\n"
+          "add_executable(" C_NAME "_test test.c)\ntarget_link_libraries(" C_NAME
+          "_test PRIVATE " C_NAME " m)\n"
+          "add_executable(" C_NAME "_bench bench.c)\ntarget_link_libraries(" C_NAME
+          "_bench PRIVATE " C_NAME ")\n"
+          "enable_testing()\nadd_test(NAME " C_NAME " COMMAND " C_NAME "_test)\n",
+          p->k.blocked ? " laid.c" : "");
   return true;
 }
 
@@ -152,11 +157,18 @@ static bool manifest(FILE *out, cu_package *p) { return cu_manifest(out, p, "ope
 
 /* The kernel comes first, as it determines how much memory is needed. */
 static const cu_file files[] = {
-    {"kernel.cl", kernel_cl, false, NULL}, {"kernel.c", cl_host, true, NULL},
-    {"kernel.h", kernel_h, false, NULL},   {"kernel_device.h", device_h, true, NULL},
-    {"test.c", test_c, true, NULL},        {"bench.c", bench_c, true, NULL},
-    {"Makefile", makefile, false, NULL},   {"CMakeLists.txt", cmake, false, NULL},
-    {"README.md", readme, false, NULL},    {"manifest.json", manifest, false, NULL},
+    {"kernel.cl", kernel_cl, false, true, NULL},
+    {"kernel.c", cl_host, true, true, NULL},
+    {"kernel.h", kernel_h, false, false, NULL},
+    {"kernel_device.h", device_h, true, true, NULL},
+    {"test.c", test_c, true, false, NULL},
+    {"bench.c", bench_c, true, true, NULL},
+    {"Makefile", makefile, false, false, NULL},
+    {"CMakeLists.txt", cmake, false, false, NULL},
+    {"README.md", readme, false, false, NULL},
+    {"manifest.json", manifest, false, false, NULL},
+    {"rows.h", kernel_h, false, true, c_has_blocked},
+    {"laid.c", cu_laid_c, true, false, c_has_blocked},
 };
 
 tf_emitted *cl_print(const tf_target *t, const tf_tree *tree, const tf_emit_options *o,

@@ -18,10 +18,10 @@ static const char *c_isa(const c_package *k) {
 
 static const char *version(const c_package *k) { return k->o->version ? k->o->version : ""; }
 
-static void shape(FILE *out, const tf_tensor *z, const char *by) {
+static void shape(FILE *out, const c_package *k, const tf_tensor *z, const char *by) {
   if (!z->rank) fputc('1', out);
-  for (int r = 0; r < z->rank; r++)
-    fprintf(out, "%s%" PRId64, r ? by : "", z->extent[r]);
+  for (int i = 0; i < c_n_parts(k, z); i++)
+    fprintf(out, "%s%" PRId64, i ? by : "", c_part_length(k, z, i));
 }
 
 const char *c_type_name(ir_type t) {
@@ -96,8 +96,9 @@ static bool is_laid(const tf_arch *a, const tf_tensor *z) {
   return any;
 }
 
-/* What indexes rank r of an argument, where it is made or else first read. */
-static void index_of(FILE *out, const tf_workload *wl, int z, int r) {
+/* What indexes rank r of an argument, where it is made or else first read; whole: more is said of
+ * it. */
+static void index_of(FILE *out, const tf_workload *wl, int z, int r, bool whole) {
   const tf_tensor *t = &wl->tensors[z];
   if (t->producer >= 0) {
     fputs(wl->dims[wl->ops[t->producer].dims[r]].name, out);
@@ -108,16 +109,40 @@ static void index_of(FILE *out, const tf_workload *wl, int z, int r) {
   while (op->reads[i].tensor != z)
     i++;
   const tf_index *x = &op->reads[i].index[r];
+  if (!whole && x->n_terms > 1) fputc('(', out);
   for (int k = 0; k < x->n_terms; k++)
     fprintf(out, "%s%s", k ? " + " : "", wl->dims[x->terms[k].dim].name);
   if (!x->n_terms) fputc('0', out);
+  if (!whole && x->n_terms > 1) fputc(')', out);
+}
+
+/* The parts of a layout, and the extents of the ranks, if some block is not whole. */
+static void blocks(FILE *out, const c_package *k, int z) {
+  const tf_tensor *t = &workload(k)->tensors[z];
+  const tf_laid *l = c_blocked(k, t);
+  bool whole = true;
+  for (int i = 0; i < l->n; i++) {
+    const tf_laid_part *p = &l->parts[i];
+    fputs(i ? ", " : "", out), index_of(out, workload(k), z, p->rank, p->part == TF_LAYOUT_WHOLE);
+    if (p->part == TF_LAYOUT_WHOLE) continue;
+    fprintf(out, "%c%" PRId64, p->part == TF_LAYOUT_DIV ? '/' : '%', p->by);
+    whole &= t->extent[p->rank] % p->by == 0;
+  }
+  fputc(']', out);
+  for (int r = 0; r < t->rank && !whole; r++)
+    fprintf(out, r ? " x %" PRId64 : " of %" PRId64, t->extent[r]);
 }
 
 static void order(FILE *out, const c_package *k, int z) {
   const tf_tensor *t = &workload(k)->tensors[z];
   if (!is_laid(k->p->tree->arch, t)) return;
+  fputs(": [", out);
+  if (c_blocked(k, t)) {
+    blocks(out, k, z);
+    return;
+  }
   for (int r = 0; r < t->rank; r++)
-    fputs(r ? ", " : ": [", out), index_of(out, workload(k), z, r);
+    fputs(r ? ", " : "", out), index_of(out, workload(k), z, r, true);
   fputc(']', out);
 }
 
@@ -129,13 +154,14 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
     ir_type type = c_argument_type(k->p, z);
     fprintf(out, "  %s%s *", inputs ? "const " : "", c_type(type)), c_field(out, t->name),
         fputs("; /* ", out);
-    shape(out, t, " x ");
+    shape(out, k, t, " x ");
     order(out, k, z);
     if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
     begins(out, t);
     fprintf(out, "%s */\n", inputs ? "" : ", written");
-    if (t->rank > 1)
-      fputs("  int64_t ", out), c_stride_field(out, t->name), fprintf(out, "[%d];\n", t->rank - 1);
+    if (c_n_parts(k, t) > 1)
+      fputs("  int64_t ", out), c_stride_field(out, t->name),
+          fprintf(out, "[%d];\n", c_n_parts(k, t) - 1);
   }
 }
 
@@ -148,8 +174,8 @@ static void dense(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t step = 1;
-    for (int r = t->rank - 1; r > 0 && c_is_argument(t); r--) {
-      step *= t->extent[r];
+    for (int r = c_n_parts(k, t) - 1; r > 0 && c_is_argument(t); r--) {
+      step *= c_part_length(k, t, r);
       fputs("  args->", out), c_stride_field(out, t->name),
           fprintf(out, "[%d] = %" PRId64 ";\n", r - 1, step);
     }
@@ -229,6 +255,16 @@ static void ends_of_range(FILE *out, const c_package *k) {
           out);
 }
 
+static const char in_blocks[] =
+    " * Of some arrays, ranks are cut in blocks: [m/16, k, m%16] is row-major over m / 16, k and m "
+    "% "
+    "16, and NAME_stride has the steps of\n"
+    " * all these but the last.  Where a rank ends within its last block, what is behind it is not "
+    "read of inputs, and made 0 in outputs.\n"
+    " * Each call brings such arrays into rows, and outputs back, in its workspace: laid.c around "
+    "the kernel of rows.h.\n"
+    " *\n";
+
 void c_kernel_h_begin(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
@@ -241,10 +277,11 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
           "No alignment is asked\n"
           " * for.  Outputs may not overlap inputs.\n"
           " *\n"
+          "%s"
           " * Re-entrant: no state outlives a call, and calls with their own outputs and "
           "workspaces may run at once.%s\n"
           " * Accuracy: ",
-          said[k->p->machine.data].hold, n, spreading(k));
+          said[k->p->machine.data].hold, n, k->blocked ? in_blocks : "", spreading(k));
   accuracy(out, k);
   ends_of_range(out, k);
   fprintf(
@@ -284,7 +321,7 @@ void c_kernel_h_begin(FILE *out, const c_package *k) {
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
           n, n, n);
   if (c_packs(k)) packing(out, k);
-  if (c_has_sparse(k->p)) c_misfit_h(out, k);
+  if (c_has_sparse(k->p) && !k->blocked) c_misfit_h(out, k);
   if (k->n_isas) c_chooser_h(out, k);
 }
 
@@ -295,15 +332,17 @@ void c_kernel_h(FILE *out, const c_package *k) {
   c_kernel_h_end(out);
 }
 
+/* The header of the kernel itself. */
+static const char *header(const c_package *k) { return k->blocked ? "rows" : "kernel"; }
+
 /* One rule for each instruction set, and the names of the objects. */
 static void objects(FILE *out, const c_package *k, bool rules) {
   for (int i = 0; i < k->n_isas; i++) {
     const char *isa = k->isas[i]->name;
     if (rules)
-      fprintf(
-          out,
-          "kernel_%s.o: kernel_%s.c kernel.h parts_%s.h\n\t$(CC) $(ALL) %s -c -o $@ kernel_%s.c\n",
-          isa, isa, isa, k->isas[i]->flags, isa);
+      fprintf(out,
+              "kernel_%s.o: kernel_%s.c %s.h parts_%s.h\n\t$(CC) $(ALL) %s -c -o $@ kernel_%s.c\n",
+              isa, isa, header(k), isa, k->isas[i]->flags, isa);
     else
       fprintf(out, " kernel_%s.o", isa);
   }
@@ -317,15 +356,16 @@ void c_makefile(FILE *out, const c_package *k) {
           "# ANY: for any computer, so that test and bench can say what theirs lacks.\n"
           "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nANY = -std=c17 $(CFLAGS) $(OPENMP)\n"
           "ALL = %s%s$(ANY)\nLIBS = %s%s-lm\n"
-          "OBJECTS = kernel.o",
+          "OBJECTS = kernel.o%s",
           several ? "" : k->isa->flags, several || !*k->isa->flags ? "" : " ", k->source->libraries,
-          *k->source->libraries ? " " : "");
+          *k->source->libraries ? " " : "", k->blocked ? " laid.o" : "");
   objects(out, k, false);
   fprintf(out,
           "\n\nall: libkernel.a test bench\n"
           "libkernel.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
-          "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
-          several ? "" : " parts.h");
+          "kernel.o: kernel.c %s.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
+          header(k), several ? "" : " parts.h");
+  if (k->blocked) fputs("laid.o: laid.c kernel.h rows.h\n\t$(CC) $(ANY) -c -o $@ laid.c\n", out);
   objects(out, k, true);
   fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ANY) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) $(ANY) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
@@ -343,8 +383,8 @@ void c_cmake(FILE *out, const c_package *k) {
   fprintf(out,
           "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C)\n"
           "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-          "add_library(%s STATIC kernel.c",
-          k->name, k->name);
+          "add_library(%s STATIC kernel.c%s",
+          k->name, k->name, k->blocked ? " laid.c" : "");
   for (int i = 0; i < k->n_isas; i++)
     fprintf(out, " kernel_%s.c", k->isas[i]->name);
   fprintf(out,
@@ -358,9 +398,12 @@ void c_cmake(FILE *out, const c_package *k) {
     fputs("\")\n", out);
   }
   if (!k->n_isas && *k->isa->flags) {
-    fprintf(out, "target_compile_options(%s PRIVATE ", k->name);
+    if (k->blocked)
+      fputs("set_source_files_properties(kernel.c PROPERTIES COMPILE_OPTIONS \"", out);
+    else
+      fprintf(out, "target_compile_options(%s PRIVATE ", k->name);
     cmake_flags(out, k->isa->flags);
-    fputs(")\n", out);
+    fputs(k->blocked ? "\")\n" : ")\n", out);
   }
   if (*k->source->cmake)
     fprintf(out,
@@ -469,6 +512,10 @@ void c_readme(FILE *out, const c_package *k) {
     fprintf(out, "%" PRId64 " points are left out, in steps that the mask leaves nothing of.\n",
             k->o->result->skipped);
   readme_measured(out, k);
+  if (k->blocked)
+    fputs("\n## Blocks\n\nSome arguments lie in blocks (`kernel.h`): each call brings them into "
+          "rows, and outputs back.\n`rows.h` is the kernel without that.\n",
+          out);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->per_thread) fprintf(out, ", and %" PRId64 " for each thread", k->per_thread);
   fputs(".\n", out);
@@ -493,12 +540,16 @@ static void manifest_tensors(FILE *out, const c_package *k) {
     if (!c_is_argument(t)) continue;
     fprintf(out,
             "%s\n"
-            "    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": \"row-major\", "
-            "\"shape\": [",
+            "    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": \"",
             any ? "," : "", t->name, c_is_input(t) ? "input" : "output",
             c_type_name(c_argument_type(k->p, z)));
-    for (int r = 0; r < t->rank; r++)
-      fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
+    if (c_blocked(k, t))
+      fputc('[', out), blocks(out, k, z);
+    else
+      fputs("row-major", out);
+    fputs("\", \"shape\": [", out);
+    for (int i = 0; i < c_n_parts(k, t); i++)
+      fprintf(out, "%s%" PRId64, i ? ", " : "", c_part_length(k, t, i));
     fputs("]}", out);
     any = true;
   }

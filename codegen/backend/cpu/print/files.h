@@ -28,6 +28,8 @@ typedef struct {
   bool on_threads; /* NAME_on takes the number of threads: the test compares one thread with two,
                       bit for bit */
   bool tiles;      /* a kernel uses AMX tiles */
+  bool blocked;    /* the file is of those that take arguments in blocks: laid.c, around a kernel of
+                      rows, which is rows.h's */
   int64_t shared, per_thread; /* words of the workspace: common ones, and those of each thread */
   int64_t packed, needed; /* words of panels that may be packed beforehand; those of them that each
                              call needs */
@@ -93,6 +95,28 @@ static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
 static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
 /* The function `leaf7`, used by the conditions of instruction sets, and its includes. */
 void c_leaf7(FILE *out);
+
+/* laid.c: arguments whose layout cuts ranks. Whether there are any. */
+bool c_has_blocked(const ir_program *p);
+/* How argument z lies if the layout cuts its ranks, and this file's functions take it so; NULL: by
+ * rows. */
+const tf_laid *c_blocked(const c_package *k, const tf_tensor *z);
+/* Of an argument in k's files: how many ranks, or parts of them, and the length of one. */
+int c_n_parts(const c_package *k, const tf_tensor *z);
+int64_t c_part_length(const c_package *k, const tf_tensor *z, int part);
+/* The file: it brings them into rows, calls the kernel, and brings its outputs back. */
+void c_laid_c(FILE *out, const c_package *k);
+/* The text of a kernel of rows, so that laid.c has its name and header; malloc'd. NULL: no memory.
+ */
+char *c_text_of_rows(const char *text);
+/* Of tests: words of an array with gaps behind its rows; its strides; functions that find elements
+ * in arrays in blocks; the place of element i of all in rows; a check of what stands behind the
+ * ends of an output's ranks. */
+int64_t c_spaced_words(const c_package *k, const tf_tensor *z);
+void c_spaced_strides(FILE *out, const c_package *k, const tf_tensor *z);
+void c_places_text(FILE *out, const c_package *k);
+void c_spaced_at(FILE *out, const c_package *k, const tf_tensor *z);
+void c_padding_test(FILE *out, const c_package *k, const tf_tensor *z);
 
 /* The type of an argument's elements. A network has no buffers: all its arguments have one type,
  * or, with bytes, the type that each is held as. */

@@ -3,7 +3,7 @@
 
 #include "codegen/backend/cpu/note/transposition.h"
 #include "codegen/backend/cpu/note/window.h"
-#include "codegen/backend/cpu/print/rows.h"
+#include "codegen/backend/cpu/print/print.h"
 
 /* A map, element by element along one of its dims; tests of padding that do not depend on that dim
  * are hoisted. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "codegen/backend/cpu/print/rows.h"
+#include "codegen/backend/cpu/print/print.h"
 
 /* The nests of the rows: first the sum that is computed one row before the others (0 or 1 of them),
  * then the others. */

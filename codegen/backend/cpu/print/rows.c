@@ -2,7 +2,7 @@
  * element by element or as vectors. */
 #include <inttypes.h>
 
-#include "codegen/backend/cpu/print/rows.h"
+#include "codegen/backend/cpu/print/print.h"
 #include "codegen/intrin/math.h"
 #include "model/input/dims.h"
 

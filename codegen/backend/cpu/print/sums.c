@@ -2,7 +2,7 @@
  * types), as vectors: four accumulators, so that none waits for the one before. */
 #include <inttypes.h>
 
-#include "codegen/backend/cpu/print/rows.h"
+#include "codegen/backend/cpu/print/print.h"
 #include "codegen/intrin/math.h"
 
 enum { SUMS = 4 };

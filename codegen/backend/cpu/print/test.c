@@ -289,35 +289,6 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, bool halves, co
   fputs(common, out);
 }
 
-/* The last rank of each array has a gap after it, to test strides; a multiple of eight elements
- * (of float8 kernels 16 bytes) where the target has a path for these; none in half of the arrays,
- * where it has one for dense ones. */
-static int64_t gap_of(const c_package *k, const tf_tensor *z) {
-  if (k->dense && (z->extent[0] + z->extent[z->rank - 1]) % 2 == 0) return 0;
-  const ir_type data = k->p->machine.data;
-  const int64_t whole = data == IR_F8
-                            ? 16 / ir_bytes(c_argument_type(k->p, (int)(z - workload(k)->tensors)))
-                        : ir_bytes(data) == 1 ? 16
-                                              : 8;
-  return k->eights && z->extent[z->rank - 1] % whole == 0 ? whole : 3;
-}
-
-static int64_t spaced_words(const c_package *k, const tf_tensor *z) {
-  int64_t n = 1;
-  for (int r = 0; r < z->rank; r++)
-    n *= r == z->rank - 1 && z->rank > 1 ? z->extent[r] + gap_of(k, z) : z->extent[r];
-  return n;
-}
-
-static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
-  int64_t step = z->rank > 1 ? z->extent[z->rank - 1] + gap_of(k, z) : 1;
-  for (int r = z->rank - 2; r >= 0; r--) {
-    fputs("  args.", out), c_stride_field(out, z->name),
-        fprintf(out, "[%d] = %" PRId64 ";\n", r, step);
-    step *= z->extent[r];
-  }
-}
-
 /* The opening of a conversion from or to a type that C does not have, which is "" otherwise. */
 static const char *widening(ir_type t) {
   return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : t == IR_F8 ? "of_f8(" : "";
@@ -365,10 +336,10 @@ static void fill(FILE *out, const c_package *k, int z) {
   if (c_is_thinned(k, t)) c_kept(out, t), fputs(" ? ", out);
   fprintf(out,
           "(float)number((unsigned long long)i, %d)%s%s;\n"
-          "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64
-          "] = v;\n  }\n",
+          "    r_%s[i] = %sv%s;\n    k_%s[",
           z, c_is_thinned(k, t) ? " : 0" : "", conversion_end(type), t->name, widening(type),
-          conversion_end(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+          conversion_end(type), t->name);
+  c_spaced_at(out, k, t), fputs("] = v;\n  }\n", out);
 }
 
 static c_halves halves_of(const c_package *k) {
@@ -385,9 +356,12 @@ static void declare(FILE *out, const c_package *k) {
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
     fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name,
-            spaced_words(k, t), c_type(type));
+            c_spaced_words(k, t), c_type(type));
     c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
-    strides(out, k, t);
+    c_spaced_strides(out, k, t);
+    if (c_blocked(k, t))
+      fprintf(out, "  memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name,
+              c_spaced_words(k, t), t->name);
     if (halves_of(k) == C_NONE_IN_HALF) fill(out, k, z);
   }
   for (int z = 0; z < wl->n_tensors; z++)
@@ -419,13 +393,17 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
   char near[80];
   snprintf(near, sizeof near, "    if (near > 1 + %" PRId64 ") bad = 1;\n",
            tf_tensor_words(t) / 500);
-  const int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : tf_tensor_words(t);
   const bool half = halves_of(k) != C_NONE_IN_HALF;
   fprintf(out,
           "  {\n    double off = 0, norm = 0, spare = 0;\n%s    for (long long i = 0; i < %" PRId64
           "; i++) {\n"
-          "      double want = %sr_%s[i]%s, got = %sk_%s[i / %" PRId64 " * %" PRId64
-          " + i %% %" PRId64 "]%s;\n"
+          "      double want = %sr_%s[i]%s, got = %sk_%s[",
+          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t),
+          type == IR_F8 ? "fmax(-448, fmin(448, " : "", t->name, type == IR_F8 ? "))" : "",
+          widening(type), t->name);
+  c_spaced_at(out, k, t);
+  fprintf(out,
+          "]%s;\n"
           "      if (isnan(want) && isnan(got)) continue; /* 0 / 0 in both */\n"
           "      if (fabs(want) > %s && isinf(got) && got * want > 0) continue; /* too large for "
           "the type */\n"
@@ -438,9 +416,6 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "    printf(\"%s: error %%.2g of the norm%%s\\n\", error, small ? \", too small for its "
           "type\" : \"\");\n"
           "    if (!alike && !small) bad = 1;\n  }\n",
-          ir_is_byte(type) ? "    long long near = 0;\n" : "", tf_tensor_words(t),
-          type == IR_F8 ? "fmax(-448, fmin(448, " : "", t->name, type == IR_F8 ? "))" : "",
-          widening(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
           conversion_end(type), type_maximum(type),
           ir_is_byte(type)
               ? "      if (fabs(got - want) == 1 && ++near) continue; /* rounded the other way */\n"
@@ -448,6 +423,7 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           half ? "fabs(l_" : "", half ? t->name : "", half ? "[i] - want) + " : "",
           absolute_tolerance(type), ir_is_byte(type) ? near : "", share_of(k, type),
           share_of(k, type), t->name);
+  if (c_blocked(k, t)) c_padding_test(out, k, t);
 }
 
 /* Opens a loop over the instruction sets that the CPU has: outputs are overwritten with garbage,
@@ -462,7 +438,7 @@ static void each_isa(FILE *out, const c_package *k) {
     const tf_tensor *t = &wl->tensors[z];
     if (c_is_argument(t) && !c_is_input(t))
       fprintf(out, "    memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name,
-              spaced_words(k, t), t->name);
+              c_spaced_words(k, t), t->name);
   }
   fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n",
           k->name, k->name, k->name);
@@ -477,10 +453,10 @@ static void keep_outputs(FILE *out, const c_package *k) {
     fprintf(out,
             "  %s *once_%s = room(%" PRId64 ", sizeof *once_%s);\n  memcpy(once_%s, k_%s, %" PRId64
             " * sizeof *once_%s);\n",
-            c_type(c_argument_type(k->p, z)), t->name, spaced_words(k, t), t->name, t->name,
-            t->name, spaced_words(k, t), t->name);
-    fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t),
-            t->name);
+            c_type(c_argument_type(k->p, z)), t->name, c_spaced_words(k, t), t->name, t->name,
+            t->name, c_spaced_words(k, t), t->name);
+    fprintf(out, "  memset(k_%s, %s, %" PRId64 " * sizeof *k_%s);\n", t->name,
+            c_blocked(k, t) ? "0xff" : "0", c_spaced_words(k, t), t->name);
   }
 }
 
@@ -499,7 +475,7 @@ static void compare_rounded(FILE *out, const c_package *k, const char *how) {
             "      off += (a - b) * (a - b), norm += a * a;\n    }\n"
             "    if (!(sqrt(off) <= 2 * %s * sqrt(norm))) puts(\"%s differs %s\"), bad = 1;\n"
             "  }\n  free(once_%s);\n",
-            spaced_words(k, t), widening(type), t->name, conversion_end(type), widening(type),
+            c_spaced_words(k, t), widening(type), t->name, conversion_end(type), widening(type),
             t->name, conversion_end(type), share_of(k, type), t->name, how, t->name);
   }
 }
@@ -524,7 +500,7 @@ static void compare_bits(FILE *out, const c_package *k, const char *how) {
     fprintf(out,
             "  if (memcmp(once_%s, k_%s, %" PRId64
             " * sizeof *once_%s)) puts(\"%s differs %s\"), bad = 1;\n  free(once_%s);\n",
-            t->name, t->name, spaced_words(k, t), t->name, t->name, how, t->name);
+            t->name, t->name, c_spaced_words(k, t), t->name, t->name, how, t->name);
   }
 }
 
@@ -649,9 +625,12 @@ void c_test_c(FILE *out, const c_package *k) {
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
   head(out, wl, k->p->machine.data, c_has_arrays_of(k->p, IR_BF16),
-       k->absent && !k->lacking ? "#include \"kernel_device.h\"\n\n" : "#include \"kernel.h\"\n\n",
+       !k->absent || k->lacking ? "#include \"kernel.h\"\n\n"
+       : k->blocked             ? "#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
+                                : "#include \"kernel_device.h\"\n\n",
        halves_of(k) != C_NONE_IN_HALF, false);
   c_kept_text(out, k);
+  c_places_text(out, k);
   fprintf(out,
           "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n",
           k->name);
@@ -678,7 +657,7 @@ void c_test_c(FILE *out, const c_package *k) {
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))
       compare(out, k, &wl->tensors[z], c_argument_type(k->p, z));
   if (k->n_isas) fputs("  }\n", out);
-  c_misfit_test(out, k);
+  if (!k->blocked) c_misfit_test(out, k);
   for (int z = 0; z < wl->n_tensors; z++) {
     if (halves_of(k) && is_output(&wl->tensors[z]))
       fprintf(out, "  free(l_%s);\n", wl->tensors[z].name);
@@ -725,18 +704,23 @@ static void bench_arguments(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
+    int64_t words = 1;
+    for (int i = 0; i < c_n_parts(k, t); i++)
+      words *= c_part_length(k, t, i);
     if (c_is_thinned(k, t)) {
       fprintf(out,
               "  float *thin_%s = numbers(%" PRId64 ");\n  for (long long i = 0; i < %" PRId64
               "; i++)\n    if (!",
-              t->name, tf_tensor_words(t), tf_tensor_words(t));
-      c_kept(out, t), fprintf(out, ") thin_%s[i] = 0;\n", t->name);
+              t->name, words, tf_tensor_words(t));
+      c_kept(out, t), fprintf(out, ") thin_%s[", t->name);
+      c_blocked(k, t) ? c_spaced_at(out, k, t) : (void)fputc('i', out);
+      fputs("] = 0;\n", out);
     }
     fputs("  args.", out), c_field(out, t->name);
     if (c_is_thinned(k, t))
       fprintf(out, " = thin_%s;\n", t->name);
     else
-      fprintf(out, " = numbers(%" PRId64 ");\n", tf_tensor_words(t));
+      fprintf(out, " = numbers(%" PRId64 ");\n", words);
   }
 }
 
@@ -775,6 +759,7 @@ void c_bench_c(FILE *out, const c_package *k) {
           : k->p->machine.data == IR_I8 ? "i * 37 % 101"
                                         : "0x3c00 + i * 37 % 101");
   c_kept_text(out, k);
+  c_places_text(out, k);
   fprintf(out,
           "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
           "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n"

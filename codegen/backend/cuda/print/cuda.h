@@ -47,13 +47,14 @@ typedef struct cu_language {
 } cu_language;
 
 /* A file of the package: `code` must not contain the kernel's name as a word; of kernel.h only
- * fields count. */
+ * fields count.  of_rows: where arguments lie in blocks, it is of the kernel of rows, as rows.h. */
 typedef struct {
   const char *name;
   bool (*print)(FILE *out, cu_package *p);
-  bool code;
+  bool code, of_rows;
   bool (*wanted)(const ir_program *p); /* whether the program has it; NULL: always */
 } cu_file;
+bool cu_laid_c(FILE *out, cu_package *p); /* emit.c: laid.c */
 /* emit.c: prints the files of a program, in order; NULL with the reason in d. */
 tf_emitted *cu_emit(const cu_file *files, int n, const tf_tree *tree, const lower_target *lower,
                     const ir_machine *machine, const tf_emit_options *o, tf_diags *d);

@@ -8,15 +8,20 @@
 
 enum { MOST_FILES = 16 };
 
+bool cu_laid_c(FILE *out, cu_package *p) { return c_laid_c(out, &p->k), true; }
+
 static char *text_of(const cu_file *file, cu_package *p) {
-  char *text = NULL;
+  char *text = NULL, *rows = NULL;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
+  const bool blocked = c_has_blocked(p->k.p);
+  p->k.blocked = blocked && !file->of_rows;
   bool ok = out && file->print(out, p) && !ferror(out);
   ok = out && fclose(out) == 0 && ok;
-  if (ok) return text;
+  if (ok && !(blocked && file->of_rows)) return text;
+  if (ok) rows = c_text_of_rows(text);
   free(text);
-  return NULL;
+  return rows;
 }
 
 /* Inserts the kernel's name, if it is valid; code: texts that must not contain it as a word. */

@@ -45,21 +45,29 @@ void cu_makefile(FILE *out, const c_package *k) {
           "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\n"
           "ALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n",
           out);
-  fputs("all: libkernel.a test bench\n"
-        "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
-        "kernel.o: kernel.cu kernel.h kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n"
-        "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
-        "\t$(NVCC) $(ALL) -o $@ test.o kernel.o -lm\n\t./test\n"
-        "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
-        "CFLAGS ?= -O2\n"
-        "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp $(wildcard hopper.hpp)\n"
-        "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
-        "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
-        "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
-        "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n"
-        ".PHONY: all clean\n",
-        out);
+  const bool laid = k->blocked;
+  const char *objects = laid ? "kernel.o laid.o" : "kernel.o";
+  fprintf(out,
+          "all: libkernel.a test bench\n"
+          "libkernel.a: %s\n\t$(AR) rcs $@ %s\n"
+          "kernel.o: kernel.cu %s kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n%s"
+          "test: test.c %s\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n"
+          "\t$(NVCC) $(ALL) -o $@ test.o %s -lm\n\t./test\n"
+          "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
+          "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+          "CFLAGS ?= -O2\n",
+          objects, objects, laid ? "rows.h" : "kernel.h",
+          laid ? "laid.o: laid.c kernel.h rows.h\n\t$(CC) -O2 -std=c17 -c -o $@ laid.c\n" : "",
+          objects, objects);
+  fprintf(out,
+          "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp $(wildcard "
+          "hopper.hpp)%s\n"
+          "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
+          "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
+          "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o%s -lm\n\t./emulate\n"
+          "clean:\n\trm -f %s test.o libkernel.a test bench emulate emulate-*.o\n"
+          ".PHONY: all clean\n",
+          laid ? " laid.o" : "", laid ? " laid.o" : "", objects);
 }
 
 void cu_cmake(FILE *out, const c_package *k) {
@@ -68,13 +76,14 @@ void cu_cmake(FILE *out, const c_package *k) {
           "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C CXX CUDA)\n"
           "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
           "if(NOT CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES %s)\nendif()\n"
-          "add_library(%s STATIC kernel.cu)\ntarget_compile_features(%s PUBLIC cuda_std_17)\n"
+          "add_library(%s STATIC kernel.cu%s)\ntarget_compile_features(%s PUBLIC cuda_std_17)\n"
           "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
           "add_executable(%s_test test.c)\ntarget_link_libraries(%s_test PRIVATE %s m)\n"
           "set_target_properties(%s_test PROPERTIES LINKER_LANGUAGE CUDA)\n"
           "add_executable(%s_bench bench.cu)\ntarget_link_libraries(%s_bench PRIVATE %s)\n"
           "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
-          n, cu_has_groups(k->p) ? "90a-real" : "80", n, n, n, n, n, n, n, n, n, n, n, n);
+          n, cu_has_groups(k->p) ? "90a-real" : "80", n, k->blocked ? " laid.c" : "", n, n, n, n, n,
+          n, n, n, n, n, n);
 }
 
 /* ---- predicted time ------------------------------------------------------------------------- */
