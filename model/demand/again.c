@@ -28,16 +28,9 @@
  * is enumerated.  (For at most three tensors; for more there is no bound.)
  * 6. P may be on a dim that all tensors have.  Each value of such a dim counts by itself: the
  * mapping without the other values moves no more of this value's words, so nothing is spared.
- * 7. One Tile of a memory stands on the path, and all loops outside of it on a dim that its tensor
- * has are P or outside of it.  So tensors in one memory have the same N and c of a dim that they
- * share, and one further out has no larger N.
- * 8. Words enter only in the steps in which a loop up to P steps: of all steps of the Tile, the
- * N[e] / M[e] of the dims e that Z does not have, M the steps of all loops outside of the Tile.  M
- * is at least what room leaves to the dim's longest block.  What enters then hides behind the work
- * of these steps alone (SEMANTICS D18: each step of a Tile works equally long).  So the Tile takes
- * the rest of its child's time and the time of Z's words, and of those with places further out,
- * which enter in no other steps.  More N[e] make Z enter more often, and more steps hide it: that
- * is a bound where what is certainly not spared grows by more.
+ * 7. All loops outside of a Tile on a dim that its tensor has are P or outside of it.  So tensors
+ * in one memory have the same N and c of a dim that they share, and one further out has no larger
+ * N.
  */
 #include "model/demand/again.h"
 
@@ -193,19 +186,14 @@ static double room_at(const tf_again *a, int l) {
   return bits;
 }
 
-/* The longest block of dim d for which memory l has room, with the shortest of all other dims: all
- * tensors that it holds have the same (7). */
+/* The longest block of dim d for which memory l has room: all its tensors have the same (7). */
 static double longest_block(const tf_again *a, int l, int d) {
   double left = a->room[l], each = 0;
   for (int i = 0; i < a->n; i++) {
-    if (a->level[i] != l) continue;
-    if (has(a, i, d))
-      each += bits_of(a, i) / a->block[i][d];
-    else
-      left -= bits_of(a, i);
+    const double bits = a->level[i] == l ? bits_of(a, i) : 0;
+    *(has(a, i, d) ? &each : &left) += has(a, i, d) ? bits / a->block[i][d] : -bits;
   }
-  const double e = (double)a->op->extent[d];
-  return isinf(left) ? e : fmin(e, floor(left / each * (1 + 1e-12)));
+  return fmin((double)a->op->extent[d], isinf(left) ? left : floor(left / each * (1 + 1e-12)));
 }
 
 /* Bits of a tensor of which memory l holds only what units work on at once. */
@@ -296,45 +284,6 @@ static double least_values(const tf_again *a, int i, int d) {
                            : a->way->wide[d];
 }
 
-/* The fewest steps of dim d of all loops outside of the i-th tensor's Tile. */
-static double steps_of_tile(const tf_again *a, int i, int d) {
-  const double e = (double)a->op->extent[d];
-  double least = 1;
-  for (int k = 0; k < a->n; k++) {
-    const int l = a->level[k];
-    if (!has(a, k, d) || l > a->level[i]) continue;
-    least = fmax(least, ceil(e / (a->way->outer[l][d] * longest_block(a, l, d)) * (1 - 1e-12)));
-  }
-  return least;
-}
-
-/* The most words that P of the i-th tensor spares, as a share. */
-static double most_spared(tf_again *a, int i) {
-  const int l = a->level[i];
-  double most = 0;
-  for (int d = 0; d < a->op->n; d++) {
-    const double e = (double)a->op->extent[d], steps = a->steps[i][d];
-    if (!has(a, i, d) || a->of_all >> d & 1 || steps == 1) continue;
-    double block = longest_block(a, l, d);
-    if (steps > 1) block = fmin(block, ceil(e / (steps - 1)) - 1);
-    const sparing *spared = block >= 1 ? find_spared(a, l, d) : NULL;
-    if (!spared && block >= 1) return 1;
-    if (spared) most = fmax(most, spared->by[1][(int64_t)block] / e);
-  }
-  return most;
-}
-
-/* In which steps the i-th tensor enters: 8. */
-static void find_part(tf_again *a, int i, tf_again_words *w) {
-  const int z = a->z[i];
-  double times = 1, of_tile = 1;
-  for (int d = 0; d < a->op->n; d++)
-    if (!has(a, i, d)) times *= fmax(1, a->steps[i][d]), of_tile *= steps_of_tile(a, i, d);
-  w->place[z] = i + 1;
-  w->part[z] = times < of_tile ? times / of_tile : 1;
-  if (w->part[z] < 1) w->sure[z] = times * (1 - most_spared(a, i));
-}
-
 static void find_words(tf_again *a, int i, tf_again_words *w) {
   const int z = a->z[i];
   w->first[z] = 1;
@@ -342,7 +291,6 @@ static void find_words(tf_again *a, int i, tf_again_words *w) {
     w->first[z] *= has(a, i, d) ? least_values(a, i, d) : 1;
   w->block[z] = bits_of(a, i) / a->op->parts[z].bits;
   w->times[z] = times_of(a, i);
-  find_part(a, i, w);
 }
 
 /* The least time with the numbers of steps chosen so far; INFINITY: they do not fit. */

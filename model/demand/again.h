@@ -21,9 +21,6 @@ typedef struct {
   double times[TF_ENDED_TENSORS]; /* how often its words enter there, on average */
   double first[TF_ENDED_TENSORS]; /* its words that enter in the first step, in all instances */
   double block[TF_ENDED_TENSORS]; /* of these, those of the first instance */
-  int place[TF_ENDED_TENSORS];    /* its number, from the outermost place in; 0: none is known */
-  double part[TF_ENDED_TENSORS];  /* of the steps of its Tile, those in which it enters, at most */
-  double sure[TF_ENDED_TENSORS];  /* how often all its words enter that P cannot spare */
 } tf_again_words;
 
 typedef double (*tf_again_time)(const void *of, const tf_again_words *w);

@@ -169,35 +169,6 @@ static void add_again(const search *s, const words *w, const tf_again_words *aga
   }
 }
 
-/* Whether words of tensor z enter memory l from the outermost one, and in which steps is known. */
-static bool enters_there(const tf_again_words *again, const unsigned *held, int z, int l) {
-  return again->place[z] && !server(held[z], l) &&
-         l == (again->level ? again->level : __builtin_ctz(held[z]) + 1);
-}
-
-/* Time of the Tile of memory l where some tensors enter in a part of the steps: these take their
- * time at the port of the outermost memory, and the others that of the child.  With more such steps
- * both grow; what cannot be spared grows faster, or else nothing is known. */
-static double bursts(const search *s, const tf_again_words *again, const unsigned *held, int l,
-                     double child) {
-  double most = 0;
-  for (int z = 0; z < s->op.n_parts; z++) {
-    const tf_ended_part *p = &s->op.parts[z];
-    traffic t = {{0}, {0}};
-    if (!enters_there(again, held, z, l) || again->part[z] >= 1) continue;
-    const double bandwidth = p->out ? s->op.memory->write_bw : s->op.memory->read_bw;
-    if (again->sure[z] * p->weight * p->words / bandwidth < child * again->part[z]) continue;
-    for (int y = 0; y < s->op.n_parts; y++) {
-      const double words = s->op.parts[y].weight * s->op.parts[y].words;
-      if (!enters_there(again, held, y, l) || again->place[y] > again->place[z]) continue;
-      t.read[0] += words * (again->times[y] - (s->op.parts[y].out ? 1 : 0));
-      t.write[0] += s->op.parts[y].out ? words * again->times[y] : 0;
-    }
-    most = fmax(most, child * (1 - again->part[z]) + longest_port(s, &t));
-  }
-  return most;
-}
-
 /* again: reloads of held tensors; NULL: each enters once, whatever the capacity. */
 static double with_held(const search *s, const words *w, const unsigned *held, double steps,
                         const tf_again_words *again) {
@@ -211,8 +182,7 @@ static double with_held(const search *s, const words *w, const unsigned *held, d
   if (again) add_again(s, w, again, held, &t);
   double time = fmax(steps / s->op.rate, longest_port(s, &t)) + s->op.fill;
   for (int l = s->inner; l > 0; l--) {
-    const double burst = again ? bursts(s, again, held, l, time) : 0;
-    time = fmax(time + ends_at(s, w, again, held, l, &t), burst);
+    time += ends_at(s, w, again, held, l, &t);
     if (s->op.alone) time = fmax(time, longest_port(s, &t));
   }
   return time;

@@ -732,11 +732,6 @@ double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks) {
   n->pin = pin, n->looks = looks, n->best = INFINITY;
   for (int i = 0; i < n->op->n; i++)
     n->order[i] = i;
-  if (pin->part >= 0) { /* no look is needed where it has no room itself */
-    const double words = block_at(n, pin->part, pin->level, pin->steps);
-    --*looks;
-    if (words * part_of(n, pin->part)->bits > room_of(n, pin->level)) return INFINITY;
-  }
-  all_levels(n, 0);
+  if (has_room_itself(n)) all_levels(n, 0);
   return n->best;
 }

@@ -587,8 +587,8 @@ static void check_own_room(int cases, uint64_t seed) {
 }
 
 /* ---- one product in little room -------------------------------------------------------------- */
-/* Latencies that searches find of products whose tensors have no room, where blocks that enter at
- * once hide behind few steps: none is below the bound, and some meet it. */
+/* Latencies that searches find of products whose tensors have no room: none is below the bound, and
+ * some meet it. */
 static test_case draw_product(tf_rng *r) {
   static const char *const overlaps[] = {"double-buffer", "double-buffer", "none"};
   char arch[700], work[200], reg[120] = "";

@@ -10,7 +10,9 @@
 
 enum { MOST = 8 };
 
-static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+static int pick(tf_rng *r, int lo, int hi) {
+  return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1));
+}
 
 /* ---- the slow twin -------------------------------------------------------------------------- */
 typedef struct {
@@ -66,7 +68,8 @@ static bool is_nested(const tf_f_nest *n, int d, int place) {
   const tf_f_part *p = n->op->part;
   for (int k = 0; k < place; k++) {
     const int j = n->order[k];
-    if (p[i].role > TF_F_OUT || p[j].role > TF_F_OUT || !(p[i].dims & p[j].dims & 1u << d)) continue;
+    if (p[i].role > TF_F_OUT || p[j].role > TF_F_OUT || !(p[i].dims & p[j].dims & 1u << d))
+      continue;
     if (n->level[i] <= n->level[j] && n->at[i][d] > n->at[j][d]) return false;
     if (n->level[j] <= n->level[i] && n->at[j][d] > n->at[i][d]) return false;
   }
@@ -158,7 +161,11 @@ static test_case draw_machine(tf_rng *r) {
 static void draw_op(tf_rng *r, const tf_arch *a, tf_f_op *op) {
   static const unsigned product[] = {5, 6, 3};
   const bool plain = pick(r, 0, 2) > 0;
-  *op = (tf_f_op){.arch = a, .inner = a->n_memories - 1, .mesh = {1, 1}, .n_dims = 3, .n = pick(r, 0, 3) ? 3 : 2};
+  *op = (tf_f_op){.arch = a,
+                  .inner = a->n_memories - 1,
+                  .mesh = {1, 1},
+                  .n_dims = 3,
+                  .n = pick(r, 0, 3) ? 3 : 2};
   for (int d = 0; d < 3; d++)
     op->extent[d] = pick(r, 2, MOST), op->deep[d] = pick(r, 0, 3) ? 0 : pick(r, 1, 2);
   const int inside = pick(r, 0, 1) ? pick(r, 0, op->n - 1) : -1;
@@ -205,7 +212,8 @@ static void check_op(tf_rng *r, int number, tally *t) {
     }
     if (pin.part < 0) {
       const double joined = tf_f_nest_least(few, &pin, &looks);
-      if (!CHECK(joined <= all * (1 + 1e-9))) printf("case %d: %g joined, %g\n", number, joined, all);
+      if (!CHECK(joined <= all * (1 + 1e-9)))
+        printf("case %d: %g joined, %g\n", number, joined, all);
     }
   }
   tf_f_nest_free(n);
