@@ -100,11 +100,11 @@ static void slow_dim(slow *s, int d, int place, int least) {
 
 static void slow_orders(slow *s, int k) {
   tf_f_nest *n = s->n;
-  if (k == n->op->n) {
+  if (k >= n->op->n || k >= PARTS) {
     if (is_in_order(n)) slow_dim(s, 0, 0, 0);
     return;
   }
-  for (int i = k; i < n->op->n; i++) {
+  for (int i = k; i < n->op->n && i < PARTS; i++) {
     const int a = n->order[k];
     n->order[k] = n->order[i], n->order[i] = a;
     slow_orders(s, k + 1);
@@ -114,7 +114,7 @@ static void slow_orders(slow *s, int k) {
 
 static void slow_levels(slow *s, int i) {
   tf_f_nest *n = s->n;
-  if (i == n->op->n) {
+  if (i >= n->op->n || i >= PARTS) {
     slow_orders(s, 0);
     return;
   }
