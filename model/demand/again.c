@@ -28,6 +28,9 @@
  * is enumerated.  (For at most three tensors; for more there is no bound.)
  * 6. P may be on a dim that all tensors have.  Each value of such a dim counts by itself: the
  * mapping without the other values moves no more of this value's words, so nothing is spared.
+ * 7. All loops outside of a Tile on a dim that its tensor has are P or outside of it.  So tensors
+ * in one memory have the same N and c of a dim that they share, and one further out has no larger
+ * N.
  */
 #include "model/demand/again.h"
 
@@ -157,6 +160,8 @@ static const sparing *find_spared(tf_again *a, int l, int d) {
 }
 
 /* ---- capacity ------------------------------------------------------------------------------- */
+static bool has(const tf_again *a, int i, int d) { return a->op->parts[a->z[i]].dims >> d & 1; }
+
 /* The shortest block of dim d in an instance of memory l, if the loops outside take `steps`
  * steps. */
 static double block_of(const tf_again *a, int l, int d, double steps) {
@@ -179,6 +184,16 @@ static double room_at(const tf_again *a, int l) {
   for (int i = 0; i < a->n; i++)
     if (a->level[i] == l) bits -= bits_of(a, i);
   return bits;
+}
+
+/* The longest block of dim d for which memory l has room: all its tensors have the same (7). */
+static double longest_block(const tf_again *a, int l, int d) {
+  double left = a->room[l], each = 0;
+  for (int i = 0; i < a->n; i++) {
+    const double bits = a->level[i] == l ? bits_of(a, i) : 0;
+    *(has(a, i, d) ? &each : &left) += has(a, i, d) ? bits / a->block[i][d] : -bits;
+  }
+  return fmin((double)a->op->extent[d], isinf(left) ? left : floor(left / each * (1 + 1e-12)));
 }
 
 /* Bits of a tensor of which memory l holds only what units work on at once. */
@@ -208,8 +223,6 @@ static double find_room(const tf_again *a, int l) {
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
-static bool has(const tf_again *a, int i, int d) { return a->op->parts[a->z[i]].dims >> d & 1; }
-
 /* Whether loops on dim e of the i-th tensor may be inside of a temporal loop that splits dim d. */
 static bool may_cut(const tf_again *a, int i, int e, int d) {
   for (int k = 0; k < i; k++)
@@ -235,12 +248,11 @@ static bool may_be_on(const tf_again *a, int i, int d) {
   return true;
 }
 
-/* How often the i-th tensor enters, averaged over its words, if P is on dim d.  room: how many
- * times larger its block may be. */
-static double times_with(tf_again *a, int i, int d, double room) {
+/* How often the i-th tensor enters, averaged over its words, if P is on dim d. */
+static double times_with(tf_again *a, int i, int d) {
   const double e = (double)a->op->extent[d], steps = a->steps[i][d];
   const int l = a->level[i];
-  double block = fmin(e, floor(room * a->block[i][d] * (1 + 1e-12))), all = 1, kept = 1;
+  double block = longest_block(a, l, d), all = 1, kept = 1;
   if (steps > 1) block = fmin(block, ceil(e / (steps - 1)) - 1);
   for (int k = 0; k < a->op->n; k++) {
     if (has(a, i, k)) continue;
@@ -255,14 +267,13 @@ static double times_with(tf_again *a, int i, int d, double room) {
 
 /* How often the i-th tensor enters at least, averaged over its words. */
 static double times_of(tf_again *a, int i) {
-  const double room = 1 + room_at(a, a->level[i]) / bits_of(a, i);
   double all = 1;
   for (int d = 0; d < a->op->n; d++)
     if (!has(a, i, d)) all *= fmax(1, a->steps[i][d]);
   double least = all;
   for (int d = 0; d < a->op->n && all > 1; d++)
     if (has(a, i, d) && !(a->of_all >> d & 1) && a->steps[i][d] != 1 && may_be_on(a, i, d))
-      least = fmin(least, times_with(a, i, d, room));
+      least = fmin(least, times_with(a, i, d));
   return least;
 }
 
@@ -284,7 +295,7 @@ static void find_words(tf_again *a, int i, tf_again_words *w) {
 
 /* The least time with the numbers of steps chosen so far; INFINITY: they do not fit. */
 static double evaluate(tf_again *a) {
-  tf_again_words w = {a->asked, {0}, {0}, {0}};
+  tf_again_words w = {.level = a->asked};
   for (int l = 1; l <= a->way->inner; l++)
     if (room_at(a, l) < 0) return INFINITY;
   for (int i = 0; i < a->n; i++)
@@ -303,13 +314,28 @@ static void span(const tf_again *a, int d, int *first, int *last) {
   }
 }
 
+/* Whether the i-th tensor has as many steps of dim d as one of those from `first` to `last`: 7. */
+static bool is_tied(const tf_again *a, int i, int d, int first, int last) {
+  for (int k = first; k <= last; k++)
+    if (has(a, i, d) && has(a, k, d) && a->level[k] >= a->level[i]) return true;
+  return false;
+}
+
+/* Whether a tensor further in, up to `last`, may have more steps of dim d than the i-th. */
+static bool may_have_fewer(const tf_again *a, int i, int d, int last) {
+  for (int k = i + 1; k <= last; k++)
+    if (has(a, i, d) && has(a, k, d) && a->level[k] > a->level[i]) return true;
+  return false;
+}
+
 /* `before`: least steps outside of the first tensor that has the dim. */
 static void set_steps(tf_again *a, int d, double before, double steps, double most) {
   int first, last;
   span(a, d, &first, &last);
   for (int i = 0; i < a->n; i++) {
-    a->steps[i][d] = i < first ? before : i > last ? 0 : steps;
-    a->most[i][d] = i < first ? (before > 1 ? (double)a->op->extent[d] : 1) : i > last ? 0 : most;
+    const bool open = i > last && !is_tied(a, i, d, first, last);
+    a->steps[i][d] = i < first ? before : open || may_have_fewer(a, i, d, last) ? 0 : steps;
+    a->most[i][d] = i < first ? (before > 1 ? (double)a->op->extent[d] : 1) : open ? 0 : most;
     if (has(a, i, d)) a->block[i][d] = block_of(a, a->level[i], d, a->most[i][d]);
   }
 }

@@ -9,19 +9,7 @@
  *
  * Two ops that are joined by an intermediate know more: if it stays, then in one memory, at one
  * place, its home scope.  The loops outside of that are those of both.  So the least of the sum of
- * both over all places counts, for one intermediate at a time: the greatest of these bounds.
- *
- * Time knows more still.
- * - Loops outside of that place on dims that the maker has not make the intermediate again: how
- *   often is a number of the reader's nest, and all units can make it so often only in the cycles
- *   there are.  So a mapping of fewer than V cycles moves at least W(V) words, the least where it
- *   is made no more often than V allows; and any mapping takes min(V, W(V) at full bandwidth).
- * - A block that no loop on a dim of the intermediate moves, outside of its place, stays through
- *   all runs of the other op, or enters again in each.  Under Seq a run drops what the one before
- *   left, in the instances in which it has work; else blocks lie beside each other.  So between two
- *   runs what is spared in all instances of a memory, of both ops, fits these together with the
- *   intermediate.  Parts of a block may be spared: points between the ways to hold blocks count.
- *   R runs have at least R - 1 moments between them of R, as far as loops further out go. */
+ * both over all places counts, for one intermediate at a time: the greatest of these bounds. */
 #include "search/bound/fused.h"
 
 #include <math.h>
@@ -37,9 +25,7 @@ enum {
   OPS = 64,
   LOOKS = 400000, /* in all */
   EXACT = TF_F_CLASSES,
-  TIMED = 2000000, /* in all, by the number of ops, where time counts */
   COARSE = 6,
-  FEW = 9, /* classes that tell whether more pay, where time counts */
   SEEN = 128,
   ALIKE = 1 << 16 /* places of an intermediate */
 };
@@ -62,8 +48,6 @@ typedef struct {
   int root[OPS][DIMS];  /* the dim of the workload whose loops cut a dim; -1: no one knows */
   int place[OPS][DIMS]; /* of a dim among those that count; -1: it does not */
   double alone[OPS];    /* least words, beyond those that pass once; -1: not yet */
-  double most_times;    /* that an op which feeds another one of two may make an element */
-  double enough;        /* no word less is of interest */
   int64_t looks;
   int n_seen;
   seen_op seen[SEEN];
@@ -267,7 +251,7 @@ static bool same_op(const tf_f_op *a, const tf_f_op *b) {
 
 /* The words that the nest of an op adds, at least; below 0: nothing is known. */
 static double least_of_op(graph *g, const tf_f_op *op) {
-  const tf_f_pin none = {.part = -1, .times = INFINITY};
+  const tf_f_pin none = {.part = -1};
   for (int most = EXACT; most >= COARSE && g->looks > 0; most /= 2) {
     int64_t looks = g->looks < LOOKS / 8 ? g->looks : LOOKS / 8;
     const int64_t had = looks;
@@ -346,7 +330,7 @@ typedef struct {
 
 static bool begin_side(const graph *g, const setting *s, tf_f_role role, int most, side *of) {
   of->nest = find_parts(g, s, &of->op, &of->words) ? tf_f_nest_new(&of->op, most) : NULL;
-  of->pin = (tf_f_pin){.part = -1, .times = role == TF_F_READ ? g->most_times : INFINITY};
+  of->pin = (tf_f_pin){.part = -1};
   for (int i = 0; of->nest && i < of->op.n; i++)
     if (of->op.part[i].role == role) of->pin.part = i;
   return of->nest && of->pin.part >= 0;
@@ -364,61 +348,19 @@ static bool next_place(const joint *j, side *a, side *b) {
   return false;
 }
 
-/* The words at so many bits, where shares of all ways to hold tensors may be mixed. */
-static double words_at(const tf_f_front *f, double bits) {
-  double least = INFINITY;
-  for (int i = 0; i < f->n; i++)
-    for (int k = i; k < f->n && f->bits[i] <= bits; k++) {
-      const double part = f->bits[k] <= bits ? 1 : (bits - f->bits[i]) / (f->bits[k] - f->bits[i]);
-      least = fmin(least, f->words[i] + part * (f->words[k] - f->words[i]));
-    }
-  return least;
-}
-
-/* The least sum of both, of which these are the fronts of one memory, whose room they share. */
-static double least_sharing(const side *a, const tf_f_front *x, const tf_f_front *y, int level) {
-  double least = INFINITY;
-  const double room = tf_f_nest_room(a->nest, &a->pin, level);
-  const double runs = tf_f_nest_runs(a->nest, &a->pin);
-  if (isinf(room) || runs < 2) return 0;
-  for (int i = 0; i < x->n && x->bits[i] <= room; i++)
-    least = fmin(least, x->words[i] + words_at(y, room - x->bits[i]));
-  for (int i = 0; i < y->n && y->bits[i] <= room; i++)
-    least = fmin(least, y->words[i] + words_at(x, room - y->bits[i]));
-  return least * (runs - 1) / runs;
-}
-
-/* The least sum of both at a place, if it is less than `most`, where what they hold from run to run
- * has to fit. */
-static double sum_sharing(side *a, side *b, double most, int64_t *looks) {
-  tf_f_front x[TF_F_LEVELS], y[TF_F_LEVELS];
-  const int inner = a->op.inner < b->op.inner ? a->op.inner : b->op.inner;
-  double sum = tf_f_nest_fronts(a->nest, &a->pin, looks, x);
-  if (sum < most) sum += tf_f_nest_fronts(b->nest, &b->pin, looks, y);
-  for (int l = 1; l <= inner && sum < most; l++)
-    sum = fmax(sum, least_sharing(a, &x[l], &y[l], l));
-  return sum;
-}
-
-static double sum_at_place(side *a, side *b, double most, int64_t *looks) {
-  const double sum = tf_f_nest_least(a->nest, &a->pin, looks);
-  return sum < most ? sum + tf_f_nest_least(b->nest, &b->pin, looks) : sum;
-}
-
 /* The least sum of both, at any place; -1: it took too long. */
 static double least_at_places(graph *g, const joint *j, side *a, side *b) {
   double least = INFINITY;
-  const bool timed = isfinite(g->most_times);
-  const int64_t most = timed ? g->looks : LOOKS / 4;
-  int64_t looks = g->looks < most ? g->looks : most;
+  int64_t looks = g->looks < LOOKS / 4 ? g->looks : LOOKS / 4;
   const int64_t had = looks;
   const int inner = a->op.inner < b->op.inner ? a->op.inner : b->op.inner;
   for (int l = 1; l <= inner && looks >= 0; l++) {
     a->pin.level = b->pin.level = l;
     do {
-      least =
-          fmin(least, timed ? sum_sharing(a, b, least, &looks) : sum_at_place(a, b, least, &looks));
-    } while (next_place(j, a, b) && looks >= 0 && least > g->enough);
+      double sum = tf_f_nest_least(a->nest, &a->pin, &looks);
+      if (sum < least) sum += tf_f_nest_least(b->nest, &b->pin, &looks);
+      least = fmin(least, sum);
+    } while (next_place(j, a, b) && looks >= 0);
   }
   g->looks -= had - looks;
   return looks < 0 ? -1 : least;
@@ -453,113 +395,9 @@ static double least_of_two(graph *g, const joint *j) {
   return least;
 }
 
-/* ---- time ----------------------------------------------------------------------------------- */
-/* How often the maker of two ops may make all that it makes, in so many cycles. */
-static double times_in(const graph *g, const joint *j, double cycles) {
-  const tf_unit *u = &g->arch->units[g->unit[j->maker]];
-  double points = cycles * u->rate * tf_bounds_units(g->arch, g->unit[j->maker]);
-  for (int o = 0; o < g->wl->n_ops; o++)
-    if (o != j->maker && !g->may_wait[o] &&
-        tf_needs_unit(g->arch, &g->wl->ops[o], g->unit[j->maker]))
-      points -= tf_demanded_points(&g->need, o);
-  return fmax(1, points / tf_demanded_points(&g->need, j->maker)) * (1 + 1e-9);
-}
-
-/* Both ops where the intermediate stays: the reader in each state of what it makes. */
-typedef struct {
-  side maker, reader[2];
-  int n;
-} both;
-
-static void end_both(both *w) {
-  tf_f_nest_free(w->maker.nest);
-  for (int k = 0; k < 2; k++)
-    tf_f_nest_free(w->reader[k].nest);
-}
-
-static bool begin_both(const graph *g, const joint *j, int most, both *w) {
-  const bool inner = made_by(g, j->reader)->n_consumers > 0;
-  const setting maker = {.o = j->maker, .out = STAYS, .in = -1};
-  setting reader = {.o = j->reader, .in = j->operand, .of_in = STAYS};
-  *w = (both){.n = 0};
-  bool ok = begin_side(g, &maker, TF_F_MADE, most, &w->maker);
-  for (int out = PASSES; out <= (inner ? STAYS : PASSES) && ok; out++) {
-    reader.out = inner && !has_inputs(g, j->reader) ? LEFT_OUT : out;
-    ok = begin_side(g, &reader, TF_F_READ, most, &w->reader[w->n++]);
-  }
-  return ok;
-}
-
-/* The least words of both where the intermediate is made so often at most, if they are more than
- * `enough`; below 0: not known. */
-static double words_within(graph *g, const joint *j, both *w, double times, double enough) {
-  double least = INFINITY;
-  g->most_times = times;
-  for (int k = 0; k < w->n && least >= 0; k++) {
-    w->reader[k].pin = (tf_f_pin){.part = w->reader[k].pin.part, .times = times};
-    w->maker.pin = (tf_f_pin){.part = w->maker.pin.part, .times = INFINITY};
-    g->enough = enough - w->maker.words - w->reader[k].words;
-    const double words = least_at_places(g, j, &w->maker, &w->reader[k]);
-    least = words < 0 ? -1 : fmin(least, words + w->maker.words + w->reader[k].words);
-  }
-  g->most_times = INFINITY, g->enough = 0;
-  return least;
-}
-
-/* What two ops are asked for: words besides theirs, theirs where the intermediate passes, and words
- * in a cycle. */
-typedef struct {
-  double others, passing, in_a_cycle;
-} asked;
-
-/* Cycles at least: a mapping that takes fewer than some number cannot make the intermediate so
- * often, and what moves then takes a time, too. */
-static double cycles_of_both(graph *g, const joint *j, both *w, const asked *q, double known) {
-  enum { TRIES = 4 };
-  double best = known, hi = INFINITY, now = INFINITY;
-  for (int k = 0; k <= TRIES && now > best * (1 + 1e-3); k++) {
-    const double words =
-        words_within(g, j, w, k ? times_in(g, j, now) : 1 + 1e-9, best * q->in_a_cycle - q->others);
-    const double with = (q->others + fmin(words, q->passing)) / q->in_a_cycle;
-    if (words < 0) return best;
-    if (k) best = fmax(best, fmin(now, with));
-    if (with < now) hi = now;
-    now = k ? (best + hi) / 2 : with;
-    if (!k) hi = now;
-  }
-  return best;
-}
-
-static double cycles_of_two(graph *g, const joint *j, asked q, double known) {
-  double best = known;
-  q.passing = least_over(g, j->maker, true) + least_over(g, j->reader, false);
-  for (int most = FEW; most <= EXACT && g->looks > 0 && (most == FEW || best > known);
-       most = most * 3 / 2) {
-    both w;
-    if (begin_both(g, j, most, &w)) best = cycles_of_both(g, j, &w, &q, best);
-    end_both(&w);
-  }
-  return best;
-}
-
 /* ---- the graph ------------------------------------------------------------------------------ */
-static double least_cycles(graph *g, const tf_f_time *t) {
+static double more_words(graph *g) {
   double all = 0, best;
-  for (int o = 0; o < g->wl->n_ops; o++)
-    all += g->alone[o];
-  best = fmax(t->known, (t->once + all) / t->in_a_cycle);
-  for (int o = 0; o < g->wl->n_ops; o++)
-    for (int r = 0; r < g->wl->ops[o].n_reads; r++) {
-      joint j;
-      if (!find_joint(g, o, r, &j)) continue;
-      const asked q = {.others = t->once + all - g->alone[j.maker] - g->alone[o],
-                       .in_a_cycle = t->in_a_cycle};
-      best = cycles_of_two(g, &j, q, best);
-    }
-  return best * (1 - 1e-9);
-}
-
-static void find_alone(graph *g) {
   for (int k = 0; k < g->wl->n_ops; k++)
     find_needs(g, g->wl->topo[k]);
   for (int k = g->wl->n_ops - 1; k >= 0; k--)
@@ -567,13 +405,8 @@ static void find_alone(graph *g) {
   for (int o = 0; o < g->wl->n_ops; o++) {
     g->alone[o] = g->known[o] ? least_over(g, o, false) : 0;
     if (isinf(g->alone[o])) g->alone[o] = 0;
-  }
-}
-
-static double more_words(graph *g) {
-  double all = 0, best;
-  for (int o = 0; o < g->wl->n_ops; o++)
     all += g->alone[o];
+  }
   best = all;
   for (int o = 0; o < g->wl->n_ops; o++)
     for (int r = 0; r < g->wl->ops[o].n_reads; r++) {
@@ -585,29 +418,19 @@ static double more_words(graph *g) {
   return best * (1 - 1e-12);
 }
 
-/* Cycles, or words where t is NULL. */
-static double bound_of(const tf_arch *a, const tf_workload *wl, const tf_f_time *t) {
-  double least = 0;
+double tf_f_more_words(const tf_arch *a, const tf_workload *wl) {
+  double words = 0;
   if (wl->n_ops > OPS || a->n_memories < 2 || tf_has_peers(a)) return 0;
   for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].view_of) return 0;
   graph *g = calloc(1, sizeof *g);
   if (!g) return 0;
-  g->arch = a, g->wl = wl, g->looks = t ? TIMED / wl->n_ops : LOOKS, g->most_times = INFINITY;
+  g->arch = a, g->wl = wl, g->looks = LOOKS;
   g->may_wait = tf_bounds_may_wait(wl);
-  if (tf_demand_of(wl, &g->need) && g->may_wait && !g->need.masked) {
-    find_alone(g);
-    least = t ? least_cycles(g, t) : more_words(g);
-  }
-  if (tf_arena_failed(g->need.arena)) least = 0;
+  if (tf_demand_of(wl, &g->need) && g->may_wait && !g->need.masked) words = more_words(g);
+  if (tf_arena_failed(g->need.arena)) words = 0;
   tf_demand_free(&g->need);
   free(g->may_wait);
   free(g);
-  return least;
-}
-
-double tf_f_more_words(const tf_arch *a, const tf_workload *wl) { return bound_of(a, wl, NULL); }
-
-double tf_f_least_cycles(const tf_arch *a, const tf_workload *wl, const tf_f_time *t) {
-  return wl->n_ops > 1 ? bound_of(a, wl, t) : 0;
+  return words;
 }

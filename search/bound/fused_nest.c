@@ -15,6 +15,14 @@
  * maker reduces stands outside of that.
  * 5. What no inner memory holds is read, or updated, in every step: as if units held one word of
  * it, and its place were the innermost.
+ * 6. One Tile of a memory stands on the path.  All loops outside of it on a dim that moves a tensor
+ * that it holds are that tensor's P, or outside of it.  So N is the same for all such tensors, and
+ * no less for those of memories further in.  What has its home there is no such tensor.
+ * 7. Not all numbers of steps are looked at: a place with more steps of the dims that its part has
+ * leaves the most room, and one with fewer of the others lets it enter least.  One look stands for
+ * all mappings between.  It counts the most that any of these spares: in two steps, or in the
+ * fewest of more for which there is room (6), with all numbers of another dim.  A look is exact
+ * where it has just so many steps.
  *
  * Some words are *spared* in 2: those in an instance for which P has a single step, so that nothing
  * replaces them.  The loops of one op cut a range in equal steps but for the last.  Let P's step
@@ -77,8 +85,9 @@ struct tf_f_nest {
   int64_t *looks;
   int level[PARTS], order[PARTS]; /* order: from the outermost place in */
   int at[PARTS][DIMS];            /* classes at the place of each */
+  bool just[PARTS][DIMS];         /* it has this one: 7 */
+  int low[PARTS][DIMS];           /* the fewest that it can have */
   double best;
-  tf_f_front *front;         /* [level] by what is held of a memory; NULL: the least alone */
   spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
 
@@ -345,114 +354,240 @@ static double times_at(const tf_f_nest *n, int i, int at) {
   return times;
 }
 
-/* What is known of a place outside of a tensor's: how often the loops outside of that make it
- * enter, but for a share of its words. */
-typedef struct {
-  double times, share;
-} outside;
+/* The places that `look` is shown stand for all mappings that have no more steps of a dim at the
+ * places of parts that have it, and no fewer at those of parts that lack it; but for those that are
+ * fixed, and those that do not matter. */
+typedef enum { NO_MORE, NO_FEWER, JUST, UNKNOWN } stands;
+static stands stands_for(const tf_f_nest *n, int place, int d);
 
-static outside outside_of(const tf_f_nest *n, int i, int at, double slack) {
-  outside o = {times_at(n, i, at), 1};
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (part_of(n, i)->dims >> d & 1)
-      o.share = fmin(o.share, single(&n->steps[d].of[n->at[i][d]], &n->steps[d].of[n->at[at][d]],
-                                     n->op->deep[d], slack));
-  return o;
+/* Whether loops on dim d move the Tile of the memory that holds part i: all of these are P or
+ * outside of it. */
+static bool moves(const tf_f_nest *n, int i, int d) {
+  return part_of(n, i)->role <= TF_F_OUT && part_of(n, i)->dims >> d & 1;
 }
 
-/* The times that the words of part i enter, at least, on the average. */
+/* A part with no more steps of some dims than these, and what its memory has left then. */
+typedef struct {
+  int part, most[DIMS];
+  double left;
+} limits;
+
+/* Whether there is room for it, and for what has no more steps then: 6. */
+static bool has_room(const tf_f_nest *n, limits *m) {
+  const int inner = n->level[m->part];
+  for (int l = inner; l >= 1; l--) {
+    double left = room_of(n, l);
+    for (int k = 0; k < n->op->n; k++) {
+      int at[DIMS];
+      if (n->level[k] != l) continue;
+      for (int d = 0; d < n->op->n_dims; d++)
+        at[d] = moves(n, k, d) && m->most[d] < n->at[k][d] ? m->most[d] : n->at[k][d];
+      left -= block_at(n, k, l, at) * bits_of(n, k);
+    }
+    if (left < 0) return false;
+    if (l == inner) m->left = left;
+  }
+  return true;
+}
+
+/* Limits dim d to as few steps, `least` or more, as leave room. */
+static void limit(const tf_f_nest *n, int d, int least, limits *m) {
+  int most = n->at[m->part][d];
+  while (least < most) {
+    m->most[d] = (least + most) / 2;
+    if (has_room(n, m))
+      most = m->most[d];
+    else
+      least = m->most[d] + 1;
+  }
+  m->most[d] = most;
+}
+
+/* How many times an even share the words of a part could be, with such limits. */
+static double slack_within(const tf_f_nest *n, const limits *m) {
+  const int i = m->part, l = n->level[i];
+  int at[DIMS];
+  double share = n->instances[l];
+  for (int d = 0; d < n->op->n_dims; d++) {
+    at[d] = m->most[d] < n->at[i][d] ? m->most[d] : n->at[i][d];
+    if (part_of(n, i)->dims >> d & 1)
+      share *= (double)n->steps[d].of[at[d]].hi / (double)n->op->extent[d];
+  }
+  return (block_at(n, i, l, at) + m->left / bits_of(n, i)) * share;
+}
+
+/* What P spares at most, with the limit's steps of some dims; of others, with these or more. */
+typedef struct {
+  unsigned just, from;
+  double most;
+} sparing;
+
+/* The most of `single` of dim d with the limit's steps or more, up to `most`: of many it is less
+ * with more, and of few it depends on the room. */
+static double single_from(const tf_f_nest *n, int d, int most, const limits *m,
+                          const steps_class *out) {
+  const double deep = n->op->deep[d], cuts = deep + (out->hi > 1) + 1;
+  double share = 0;
+  bool many = false;
+  for (limits now = *m; now.most[d] <= most && !many && share < 1; now.most[d]++) {
+    const steps_class *c = &n->steps[d].of[now.most[d]];
+    if (!has_room(n, &now)) continue;
+    share = fmax(share, single(c, out, deep, slack_within(n, &now)));
+    many = (double)c->lo > (1 + cuts) * (double)out->hi;
+  }
+  return share;
+}
+
+/* The words of part i that enter only once for each of the loops outside of a place further out:
+ * no more than those of which an instance has a single step there, in each of the dims. */
+static double share_outside(const tf_f_nest *n, int place, const limits *m, const sparing *s) {
+  const int i = m->part;
+  double share = 1;
+  for (int d = 0; d < n->op->n_dims; d++) {
+    const stands what = stands_for(n, place, d);
+    const int out = n->at[n->order[place]][d];
+    limits now = *m;
+    if (!(part_of(n, i)->dims >> d & 1) || (what != NO_MORE && what != JUST)) continue;
+    for (int e = 0; e < n->op->n_dims; e++)
+      if (e != d && s->from >> e & 1) now.most[e] = CLASSES;
+    if (!((s->just | s->from) >> d & 1)) limit(n, d, n->low[i][d], &now);
+    share = fmin(share, single_from(n, d, s->just >> d & 1 ? now.most[d] : n->at[i][d], &now,
+                                    &n->steps[d].of[out]));
+  }
+  return share;
+}
+
+/* The fewest times that the loops outside of a place make part i enter. */
+static double times_outside(const tf_f_nest *n, int i, int place) {
+  double times = 1;
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (!(part_of(n, i)->dims >> d & 1))
+      times *= (double)n->steps[d].of[n->low[n->order[place]][d]].lo;
+  return times;
+}
+
+/* The times that the words of a part enter where so much is spared. */
+static double times_with(const tf_f_nest *n, const limits *m, const sparing *s) {
+  const int i = m->part;
+  const double times = times_at(n, i, i);
+  double least = times - s->most * (times - 1);
+  for (int p = 0; n->order[p] != i; p++) {
+    const double share = share_outside(n, p, m, s);
+    if (share < s->most)
+      least =
+          fmax(least, times * (1 - s->most) + share + times_outside(n, i, p) * (s->most - share));
+  }
+  return least;
+}
+
+/* The least times where P is on dim d in two steps: what it spares is what the room says.  Less
+ * room that way is more where a single step of another dim, e, counts: all of its numbers are
+ * tried. */
+static double times_two(const tf_f_nest *n, int d, int e, limits *m) {
+  const int i = m->part;
+  const double all = n->instances[n->level[i]], deep = n->op->deep[d];
+  double least = times_at(n, i, i);
+  sparing two = {.just = 1u << d | 1u << e};
+  for (m->most[e] = e == d ? 1 : n->low[i][e]; m->most[e] <= n->at[i][e]; m->most[e]++) {
+    if (!has_room(n, m)) continue;
+    two.most = spared(&n->steps[d].of[1], deep, slack_within(n, m), all);
+    if (two.most > 0) least = fmin(least, times_with(n, m, &two));
+    if (e == d || two.most >= (all - 1) / all) break;
+  }
+  m->most[e] = e == d ? 1 : CLASSES;
+  return least;
+}
+
+/* The least times of part i where P is on dim d.  Of more than two steps, the fewest that leave
+ * room spare most, or all the same but for the room. */
+static double times_on(const tf_f_nest *n, int i, int d, double slack) {
+  const unsigned dims = part_of(n, i)->dims;
+  const int all = n->at[i][d];
+  double times = times_at(n, i, i);
+  limits m = {.part = i};
+  for (int e = 0; e < DIMS; e++)
+    m.most[e] = CLASSES;
+  if (n->low[i][d] <= 1 && all >= 1) {
+    double two = 0;
+    m.most[d] = 1;
+    for (int e = 0; e < n->op->n_dims; e++)
+      if (dims >> e & 1 && (e != d || dims == 1u << d)) two = fmax(two, times_two(n, d, e, &m));
+    times = fmin(times, two);
+  }
+  if (all < 2) return times;
+  limit(n, d, n->low[i][d] > 2 ? n->low[i][d] : 2, &m);
+  const sparing more = {
+      .from = 1u << d,
+      .most = spared(&n->steps[d].of[m.most[d]], n->op->deep[d], slack, n->instances[n->level[i]])};
+  return fmin(times, times_with(n, &m, &more));
+}
+
+/* The times that the words of part i enter, at least, on the average, in all mappings that the
+ * places stand for. */
 static double times_of(const tf_f_nest *n, int i, const double *left) {
   const double times = times_at(n, i, i);
   if (times <= 1 || n->level[i] > n->op->inner) return times;
   const double slack = slack_of(n, i, left);
-  double most = 0, least;
+  double least = times;
   for (int d = 0; d < n->op->n_dims; d++)
-    if (part_of(n, i)->dims >> d & 1)
-      most = fmax(most, spared(&n->steps[d].of[n->at[i][d]], n->op->deep[d], slack,
-                               n->instances[n->level[i]]));
-  least = times - most * (times - 1);
-  for (int k = 0; k < n->op->n && n->order[k] != i; k++) {
-    const outside o = outside_of(n, i, n->order[k], slack);
-    least = fmax(least, times - most * (times - o.times) - o.share * (o.times - 1));
-  }
+    if (part_of(n, i)->dims >> d & 1) least = fmin(least, times_on(n, i, d, slack));
   return fmax(1, least);
 }
 
-/* ---- what is held throughout ---------------------------------------------------------------- */
-/* Whether no loop on a dim of the pinned part, outside of its place, moves part i. */
-static bool is_held_throughout(const tf_f_nest *n, int i) {
-  const unsigned dims = part_of(n, n->pin->part)->dims;
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (dims >> d & 1 && n->at[i][d] > 0) return false;
-  return part_of(n, i)->role <= TF_F_OUT && n->level[i] <= n->op->inner;
-}
-
-/* Bits of the blocks, in all instances of each memory, that stay from run to run of the pinned
- * part's home scope. */
-static void find_held(const tf_f_nest *n, double *bits) {
-  memset(bits, 0, LEVELS * sizeof *bits);
-  for (int k = 0; k < n->op->n && n->order[k] != n->pin->part; k++) {
-    const int i = n->order[k];
-    double words = 1;
-    if (!is_held_throughout(n, i)) continue;
-    for (int d = 0; d < n->op->n_dims; d++)
-      if (part_of(n, i)->dims >> d & 1) words *= (double)n->steps[d].of[n->at[i][d]].len;
-    bits[n->level[i]] += words * bits_of(n, i);
-  }
-}
-
-/* Makes room for a point: the one that is nearest to the next one takes the fewer bits and the
- * fewer words of both. */
-static void join_points(tf_f_front *f) {
-  int best = 0;
-  for (int i = 1; i + 1 < f->n; i++)
-    if (f->words[i] - f->words[i + 1] < f->words[best] - f->words[best + 1]) best = i;
-  f->words[best] = f->words[best + 1];
-  for (int i = best + 1; i + 1 < f->n; i++)
-    f->bits[i] = f->bits[i + 1], f->words[i] = f->words[i + 1];
-  f->n--;
-}
-
-static void add_point(tf_f_front *f, double bits, double words) {
-  int at = 0, to;
-  while (at < f->n && f->bits[at] <= bits)
-    if (f->words[at++] <= words) return;
-  if (at > 0 && f->bits[at - 1] == bits) at--;
-  for (to = at; to < f->n && f->words[to] >= words;)
-    to++;
-  if (to == at && f->n == TF_F_FRONT) {
-    join_points(f);
-    add_point(f, bits, words);
-    return;
-  }
-  const int by = 1 - (to - at);
-  memmove(&f->bits[at + 1], &f->bits[to], (size_t)(f->n - to) * sizeof *f->bits);
-  memmove(&f->words[at + 1], &f->words[to], (size_t)(f->n - to) * sizeof *f->words);
-  f->bits[at] = bits, f->words[at] = words;
-  f->n += by;
-}
-
 /* ---- places --------------------------------------------------------------------------------- */
-static void look(tf_f_nest *n) {
+/* Lowers what stands for more steps than a Tile further in, or the same one, has: 6. */
+static void tie(tf_f_nest *n) {
+  int at[PARTS][DIMS];
+  memcpy(at, n->at, sizeof at);
+  for (int i = 0; i < n->op->n; i++)
+    for (int k = 0; k < n->op->n; k++)
+      for (int d = 0; d < n->op->n_dims && n->level[i] <= n->level[k]; d++)
+        if (moves(n, i, d) && moves(n, k, d) && n->at[i][d] > at[k][d]) n->at[i][d] = at[k][d];
+}
+
+/* The fewest steps of dim d at each place: those that it has, or that leave room; no fewer than
+ * those outside of it, and at a Tile no fewer than at one further out. */
+static void find_low(tf_f_nest *n, int d) {
+  int least = 0;
+  for (int p = 0; p < n->op->n; p++) {
+    const int i = n->order[p];
+    const stands what = stands_for(n, p, d);
+    limits m = {.part = i};
+    for (int e = 0; e < DIMS; e++)
+      m.most[e] = CLASSES;
+    if (what == NO_FEWER || what == JUST) least = n->at[i][d];
+    if (what == NO_MORE && n->level[i] <= n->op->inner && least < n->at[i][d]) {
+      limit(n, d, least, &m);
+      least = m.most[d];
+    }
+    n->low[i][d] = least;
+  }
+  for (int i = 0; i < n->op->n; i++)
+    for (int k = 0; k < n->op->n && moves(n, i, d); k++)
+      if (moves(n, k, d) && n->level[k] <= n->level[i] && n->low[k][d] > n->low[i][d])
+        n->low[i][d] = n->low[k][d];
+}
+
+static void look_tied(tf_f_nest *n) {
   double left[LEVELS], words = 0;
   --*n->looks;
   if (!find_room(n, left)) return;
-  if (n->pin->part >= 0 && isfinite(n->pin->times) &&
-      times_of(n, n->pin->part, left) > n->pin->times)
-    return;
+  for (int d = 0; d < n->op->n_dims; d++)
+    find_low(n, d);
   for (int i = 0; i < n->op->n && words < n->best; i++) {
     const tf_f_part *p = part_of(n, i);
     if (p->role > TF_F_OUT) continue;
     words += p->words * (times_of(n, i, left) - 1) * (p->role == TF_F_OUT ? 2 : 1);
   }
-  if (!n->front) {
-    n->best = fmin(n->best, words);
-    return;
-  }
-  double held[LEVELS];
-  find_held(n, held);
-  for (int l = 1; l <= n->op->inner; l++)
-    add_point(&n->front[l], held[l], words);
+  n->best = fmin(n->best, words);
+}
+
+static void look(tf_f_nest *n) {
+  int at[PARTS][DIMS];
+  memcpy(at, n->at, sizeof at);
+  tie(n);
+  look_tied(n);
+  memcpy(n->at, at, sizeof at);
 }
 
 /* What a place wants of the steps of a dim: as many as there may be, few, nothing, or so many. */
@@ -469,8 +604,14 @@ static wish wish_of(const tf_f_nest *n, int place, int d, int *fixed) {
     return FIXED;
   }
   if (has) return MANY;
-  /* Loops on dims that an intermediate lacks make it again: no matter, unless that has a limit. */
-  return p->role == TF_F_READ && isinf(n->pin->times) ? ANY : FEW;
+  return p->role == TF_F_READ ? ANY : FEW; /* its maker works again for loops on these: no matter */
+}
+
+static stands stands_for(const tf_f_nest *n, int place, int d) {
+  static const stands of[] = {[MANY] = NO_MORE, [FEW] = NO_FEWER, [ANY] = UNKNOWN, [FIXED] = JUST};
+  int fixed;
+  const wish what = wish_of(n, place, d, &fixed);
+  return what != ANY && n->just[n->order[place]][d] ? JUST : of[what];
 }
 
 static void place_dim(tf_f_nest *n, int d, int place, int least);
@@ -488,11 +629,29 @@ static void place_many(tf_f_nest *n, int d, int from, int to, int least) {
   int fixed;
   const int most = most_steps(n, d, to);
   const bool open = to < n->op->n && wish_of(n, to, d, &fixed) == FEW;
+  const int last = n->order[to - 1];
+  n->just[last][d] = open && part_of(n, last)->dims >> d & 1;
   for (int k = open ? least : most; k >= least && k <= most && n->best > 0; k++) {
     for (int p = from; p < to; p++)
       n->at[n->order[p]][d] = k;
     place_dim(n, d, to, k);
   }
+  n->just[last][d] = false;
+}
+
+/* A place wants few steps of the dim: it has just as many as those outside of it, or more. */
+static void place_few(tf_f_nest *n, int d, int place, int least) {
+  const int i = n->order[place];
+  bool matters = false;
+  for (int p = place + 1; p < n->op->n; p++)
+    matters |= moves(n, n->order[p], d);
+  n->at[i][d] = least;
+  n->just[i][d] = matters;
+  place_dim(n, d, place + 1, least);
+  n->just[i][d] = false;
+  if (!matters || least + 1 == n->steps[d].n) return;
+  n->at[i][d] = least + 1;
+  place_dim(n, d, place + 1, least + 1);
 }
 
 /* Steps of dim d at the places from `place` in, no fewer than outside; then of the dims behind. */
@@ -515,6 +674,10 @@ static void place_dim(tf_f_nest *n, int d, int place, int least) {
       if (next == FEW || next == FIXED) break;
     }
     place_many(n, d, place, to, least);
+    return;
+  }
+  if (what == FEW) {
+    place_few(n, d, place, least);
     return;
   }
   n->at[n->order[place]][d] = what == FIXED ? fixed : least;
@@ -566,35 +729,9 @@ static bool has_room_itself(tf_f_nest *n) {
 }
 
 double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks) {
-  n->pin = pin, n->looks = looks, n->best = INFINITY, n->front = NULL;
+  n->pin = pin, n->looks = looks, n->best = INFINITY;
   for (int i = 0; i < n->op->n; i++)
     n->order[i] = i;
   if (has_room_itself(n)) all_levels(n, 0);
   return n->best;
-}
-
-double tf_f_nest_fronts(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks, tf_f_front *of_level) {
-  n->pin = pin, n->looks = looks, n->best = INFINITY, n->front = of_level;
-  for (int l = 1; l <= n->op->inner; l++)
-    of_level[l].n = 0;
-  for (int i = 0; i < n->op->n; i++)
-    n->order[i] = i;
-  if (has_room_itself(n)) all_levels(n, 0);
-  return of_level[1].n ? of_level[1].words[of_level[1].n - 1] : INFINITY;
-}
-
-double tf_f_nest_runs(const tf_f_nest *n, const tf_f_pin *pin) {
-  double runs = 1;
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (part_of(n, pin->part)->dims >> d & 1) runs *= (double)n->steps[d].of[pin->steps[d]].lo;
-  return runs;
-}
-
-double tf_f_nest_room(const tf_f_nest *n, const tf_f_pin *pin, int level) {
-  const tf_f_part *p = part_of(n, pin->part);
-  double words = 1;
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (p->dims >> d & 1) words *= (double)n->steps[d].of[pin->steps[d]].len;
-  const double own = pin->level == level ? words * p->bits : 0;
-  return room_of(n, level) * n->instances[level] - own;
 }

