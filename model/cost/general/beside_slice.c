@@ -214,7 +214,61 @@ static bool small(const tf_beside *b) {
   return most < 0x1p60;
 }
 
-bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
+/* Dims whose loops over instances that share a transfer bring boxes that are told apart by place: a
+ * rank that but one of those not yet told moves, by one distance, and no border clips. */
+static uint32_t told(const tf_beside *b, const uint64_t *on) {
+  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
+  uint32_t all = 0, before;
+  do {
+    before = all;
+    for (int r = 0; r < b->map.n_ranks; r++) {
+      uint32_t by = 0;
+      bool apart = z->pad[r] > 0;
+      for (int k = 0; k < b->map.n_dims; k++) {
+        if (!(dims_of(b, r, false) >> k & 1) || !on[k] || all >> k & 1) continue;
+        by |= UINT32_C(1) << k;
+        apart |= moves_unlike(&b->map, r, k) || !coef_of(&b->map.rank[0][r], k);
+      }
+      if (by && !(by & (by - 1)) && !apart) all |= by;
+    }
+  } while (all != before);
+  return all;
+}
+
+/* Finds the loops over instances that may bring equal boxes to several that share; false: too
+ * many. */
+static bool find_shared(tf_beside *b) {
+  uint64_t on[TF_BESIDE_DIMS] = {0};
+  int64_t n = 1;
+  b->shared = 0;
+  for (int k = 0; k < b->map.n_dims; k++)
+    for (int g = 0;
+         g < b->map.dim[k].n_spatial && b->map.dim[k].ranked && b->i < b->m->plan->n_slices; g++)
+      on[k] |= b->s->merge & UINT64_C(1) << b->map.dim[k].spatial[g].pos;
+  const uint32_t by_place = told(b, on);
+  for (int k = 0; k < b->map.n_dims; k++)
+    if (!(by_place >> k & 1)) b->shared |= on[k];
+  for (uint64_t left = b->shared; left && n <= TF_BESIDE_TOGETHER; left &= left - 1)
+    n *= trip_at(b, __builtin_ctzll(left));
+  b->n = (int)n;
+  return n <= TF_BESIDE_TOGETHER;
+}
+
+/* Room for the kinds of settings of b->n instances, and what they have in common. */
+static bool make_room(tf_beside *b, bool shares) {
+  const size_t dims = (size_t)b->map.n_dims + 1, each = (size_t)TF_BESIDE_KINDS * 2 * (size_t)b->n;
+  b->kinds = malloc(dims * sizeof *b->kinds);
+  b->room = malloc(dims * each * sizeof *b->room);
+  if (shares)
+    b->shares = malloc((size_t)(b->map.n_ranks + b->map.n_dims + 1) * sizeof *b->shares);
+  else
+    b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
+  for (size_t k = 0; k < dims && b->kinds && b->room; k++)
+    b->kinds[k].room = b->room + k * each;
+  return b->kinds && b->room && (b->sets || b->shares);
+}
+
+bool tf_beside_begin(struct tf_model *m, int i, bool shares, tf_beside *b) {
   const tf_slice *s = tf_slice_at(m->plan, i);
   b->m = m;
   b->i = i;
@@ -225,21 +279,27 @@ bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
   b->drops = false;
   b->from = -1;
   b->kinds = NULL;
+  b->room = NULL;
   b->sets = NULL;
+  b->shares = NULL;
+  b->shared = 0;
+  b->n = TF_ABOUT;
   for (int k = 0; k < b->path->n; k++)
     if (b->path->temporal >> k & 1 && trip_at(b, k) > 1) b->turning |= UINT64_C(1) << k;
   if (!finds_one(b) || !tf_beside_map_of(m, s, &b->map) || !small(b) || !begin_other(m, b))
     return false;
   mark_ranked(b);
-  b->kinds = malloc((size_t)(b->map.n_dims + 1) * sizeof *b->kinds);
-  b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
-  m->starved |= !b->kinds || !b->sets;
-  return b->kinds && b->sets;
+  if (shares && !find_shared(b)) return false;
+  const bool ok = make_room(b, shares);
+  m->starved |= !ok;
+  return ok;
 }
 
 void tf_beside_end(tf_beside *b) {
   free(b->kinds);
+  free(b->room);
   free(b->sets);
+  free(b->shares);
 }
 
 /* The place that spatial loops give an instance along a dim.  False: beyond what they split. */
@@ -258,35 +318,57 @@ static bool place_along(const tf_beside_dim *d, const tf_path *path, const int64
   return works;
 }
 
-static void place_at(tf_beside *b, int64_t *cur, int who) {
+static void place_at(tf_beside *b, int64_t *cur, int who, bool shares) {
   bool works = true, other = true;
   for (int k = 0; k < b->map.n_dims; k++)
     works &= place_along(&b->map.dim[k], b->path, cur, who, &b->at[k]);
-  if (works) b->there |= 1u << who;
-  b->torn |= b->from < 0 && b->drops && !works; /* others may have left content there */
+  if (works) b->there |= UINT64_C(1) << who;
+  b->torn |= !shares && b->from < 0 && b->drops && !works; /* others may have left content there */
   if (b->from < 0) return;
   for (int k = 0; k < b->n_pairs; k++)
     cur[b->pair[k][1]] = cur[b->pair[k][0]];
   for (int k = 0; k < b->old.n_dims; k++)
     other &= place_along(&b->old.dim[k], b->old_path, cur, who, &b->old_at[k]);
-  b->torn |= works != other;
+  b->torn |= works != other && (works || !shares);
 }
 
-void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
-  int64_t was[TF_MAX_PATH];
+static void begin_places(tf_beside *b) {
   b->there = b->round = 0;
   b->torn = false;
   memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
   if (b->from >= 0) memset(b->old_at, 0, (size_t)b->old.n_dims * sizeof *b->old_at);
-  place_at(b, cur, TF_SELF);
+}
+
+void tf_beside_put(tf_beside *b, int64_t *cur) {
+  int64_t was[TF_MAX_PATH];
+  begin_places(b);
+  place_at(b, cur, TF_SELF, false);
   for (int k = 0; k < b->path->n; k++)
     was[k] = cur[b->path->loops[k]];
-  for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
+  for (int w = 0; w < TF_N_BESIDE; w++) {
     bool round;
     if (!tf_peers_beside(b->m, b->i, (tf_source)w, cur, &round)) continue;
-    place_at(b, cur, 1 + w);
+    place_at(b, cur, 1 + w, false);
     if (round) b->round |= 2u << w;
     for (int k = 0; k < b->path->n; k++)
       cur[b->path->loops[k]] = was[k];
   }
+}
+
+bool tf_beside_next_shared(const tf_beside *b, int64_t *cur) {
+  for (uint64_t left = b->shared; left;) {
+    const int pos = 63 - __builtin_clzll(left), l = b->path->loops[pos];
+    if (++cur[l] < b->m->ev.trip[l]) return true;
+    cur[l] = 0;
+    left &= ~(UINT64_C(1) << pos);
+  }
+  return false;
+}
+
+void tf_beside_put_shared(tf_beside *b, int64_t *cur) {
+  int who = 0;
+  begin_places(b);
+  do
+    place_at(b, cur, who++, true);
+  while (tf_beside_next_shared(b, cur));
 }
