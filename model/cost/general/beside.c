@@ -424,7 +424,7 @@ static bool corrected(struct tf_model *m, int o) {
 }
 
 bool tf_beside_may(const struct tf_model *m) {
-  return !m->plan->cuts && !m->plan->skips && !m->plan->n_retains && !m->lines;
+  return !m->plan->skips && !m->plan->n_retains && !m->lines;
 }
 
 /* Adds the entered words to the ports, of each instance; then the busiest are known. */

@@ -124,7 +124,8 @@ typedef struct {
   tf_beside_share_set at[TF_BESIDE_SETS];
 } tf_beside_shares;
 
-/* A rank of the slice: the sum of c and the terms' ranges times their coefficients. */
+/* A rank of the slice: the sum of c and the terms' ranges times their coefficients; from
+ * TF_BESIDE_DIMS on a term's dim is one of the map's hulls. */
 typedef struct {
   int64_t c;
   int n;
@@ -134,14 +135,27 @@ typedef struct {
   } term[TF_BESIDE_TERMS];
 } tf_beside_rank;
 
+/* A dim of an op that makes what others read: the hull of what they ask of its rank r. */
+enum { TF_BESIDE_FORMS = 3, TF_BESIDE_HULLS = 8 };
+typedef struct {
+  const tf_tensor *z;
+  bool clamps; /* a border may cut what they ask */
+  int r, n;
+  tf_beside_rank of[TF_BESIDE_FORMS];
+} tf_beside_hull;
+
 /* What a slice depends on: dims, none of whose ranges may be empty where it is touched, and its
  * ranks, as each of its forms touches them: the box is the hull of all.  Filled by beside_map.c. */
-enum { TF_BESIDE_FORMS = 3 };
 typedef struct {
-  int n_dims, n_ranks, n_forms;
+  int n_dims, n_hulls, n_ranks, n_forms;
+  tf_beside_hull hull[TF_BESIDE_HULLS];
   tf_beside_dim dim[TF_BESIDE_DIMS];
   tf_beside_rank rank[TF_BESIDE_FORMS][TF_BESIDE_DIMS];
 } tf_beside_map;
+/* The dims of which a term's is made, as bits. */
+uint32_t tf_beside_under(const tf_beside_map *map, int dim);
+/* By how much dim `dim` moves a rank; false: by different distances. */
+bool tf_beside_moves(const tf_beside_map *map, const tf_beside_rank *r, int dim, int64_t *by);
 /* False: left to the walk. */
 bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map *out);
 

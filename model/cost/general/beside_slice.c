@@ -13,10 +13,12 @@ static uint32_t dims_of(const tf_beside *b, int r, bool other) {
   const tf_beside_map *map = other ? &b->old : &b->map;
   uint32_t dims = other ? dims_of(b, r, false) : 0;
   for (int f = 0; f < map->n_forms; f++)
-    for (int i = 0; i < map->rank[f][r].n; i++) {
-      const int own = map->rank[f][r].term[i].dim, k = other ? b->holder[own] : own;
-      if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
-    }
+    for (int i = 0; i < map->rank[f][r].n; i++)
+      for (uint32_t left = tf_beside_under(map, map->rank[f][r].term[i].dim); left;
+           left &= left - 1) {
+        const int own = __builtin_ctz(left), k = other ? b->holder[own] : own;
+        if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
+      }
   return dims;
 }
 
@@ -77,18 +79,14 @@ static bool finds_one(tf_beside *b) {
   return ok;
 }
 
-static int64_t coef_of(const tf_beside_rank *r, int dim) {
-  int64_t sum = 0;
-  for (int i = 0; i < r->n; i++)
-    sum += r->term[i].dim == dim ? r->term[i].coef : 0;
-  return sum;
-}
-
 /* Whether references move rank r by different distances along dim k, so that the hull grows. */
 static bool moves_unlike(const tf_beside_map *map, int r, int k) {
   bool unlike = false;
-  for (int f = 1; f < map->n_forms; f++)
-    unlike |= coef_of(&map->rank[f][r], k) != coef_of(&map->rank[0][r], k);
+  int64_t first = 0, by;
+  for (int f = 0; f < map->n_forms; f++) {
+    unlike |= !tf_beside_moves(map, &map->rank[f][r], k, &by) || (f && by != first);
+    first = by;
+  }
   return unlike;
 }
 
@@ -155,10 +153,14 @@ static bool find_holder(tf_beside *b, int k) {
 static bool leaves_unlike(const tf_beside *b, int k) {
   bool unlike = b->map.n_forms > 1 || b->old.n_forms > 1;
   for (int r = 0; r < b->map.n_ranks && !unlike; r++) {
-    int64_t coef = coef_of(&b->map.rank[0][r], k);
-    for (int d = 0; d < b->old.n_dims; d++)
-      if (b->holder[d] == k) coef -= coef_of(&b->old.rank[0][r], d);
-    unlike = coef != 0;
+    int64_t coef, by;
+    unlike = !tf_beside_moves(&b->map, &b->map.rank[0][r], k, &coef);
+    for (int d = 0; d < b->old.n_dims; d++) {
+      if (b->holder[d] != k) continue;
+      unlike |= !tf_beside_moves(&b->old, &b->old.rank[0][r], d, &by);
+      coef -= by;
+    }
+    unlike |= coef != 0;
   }
   return unlike;
 }
@@ -226,8 +228,10 @@ static uint32_t told(const tf_beside *b, const uint64_t *on) {
       bool apart = z->pad[r] > 0;
       for (int k = 0; k < b->map.n_dims; k++) {
         if (!(dims_of(b, r, false) >> k & 1) || !on[k] || all >> k & 1) continue;
+        int64_t coef;
         by |= UINT32_C(1) << k;
-        apart |= moves_unlike(&b->map, r, k) || !coef_of(&b->map.rank[0][r], k);
+        apart |= moves_unlike(&b->map, r, k) ||
+                 !tf_beside_moves(&b->map, &b->map.rank[0][r], k, &coef) || !coef;
       }
       if (by && !(by & (by - 1)) && !apart) all |= by;
     }

@@ -37,18 +37,38 @@ static tf_ival of_old(const job *j, int k, int who) {
   return b->holder[k] >= 0 ? j->chosen[b->holder[k]]->held[who] : tf_beside_last(&alone, who);
 }
 
+static tf_ival range_of(const job *j, const tf_beside_rank *of, place p);
+
+static tf_ival of_hull(const job *j, const tf_beside_hull *h, place p) {
+  tf_ival all = {0, 0};
+  for (int f = 0; f < h->n; f++) {
+    const tf_ival one = range_of(j, &h->of[f], p);
+    all = tf_hull(all, h->clamps ? tf_asked(h->z, h->r, one) : one);
+  }
+  return all;
+}
+
+static tf_ival range_of(const job *j, const tf_beside_rank *of, place p) {
+  const bool other = p.held && j->other;
+  const tf_beside_map *map = other ? &j->b->old : &j->b->map;
+  tf_ival v = {of->c, 1};
+  for (int i = 0; i < of->n; i++) {
+    const int k = of->term[i].dim;
+    v = tf_index_plus(v, of->term[i].coef,
+                      k >= TF_BESIDE_DIMS ? of_hull(j, &map->hull[k - TF_BESIDE_DIMS], p)
+                      : other             ? of_old(j, k, p.who)
+                                          : of_dim(j, k, p));
+  }
+  return v;
+}
+
 static tf_ival of_rank(const job *j, int r, place p) {
   const tf_beside *b = j->b;
   const bool other = p.held && j->other;
   const tf_beside_map *map = other ? &b->old : &b->map;
   tf_ival all = {0, 0};
   for (int f = 0; f < map->n_forms; f++) {
-    const tf_beside_rank *of = &map->rank[f][r];
-    tf_ival v = {of->c, 1};
-    for (int i = 0; i < of->n; i++) {
-      const int k = of->term[i].dim;
-      v = tf_index_plus(v, of->term[i].coef, other ? of_old(j, k, p.who) : of_dim(j, k, p));
-    }
+    const tf_ival v = range_of(j, &map->rank[f][r], p);
     all = tf_hull(all, tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v));
   }
   return all;
