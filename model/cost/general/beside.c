@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   struct tf_model *m;
   int i, n_rows, n, width; /* width: instances of a kind */
+  uint64_t zero;           /* positions of loops at whose first step alone entries are made */
   bool shares;
   tf_beside of;
   kind *all;
@@ -121,7 +122,7 @@ static bool sum_kind(job *j, kind *k) {
     if (stepping >= 0 && !s->leaf && !(j->of.turning >> stepping & 1)) continue;
     const int to = r * j->width;
     if (!j->shares)
-      ok = tf_beside_sum(&j->of, stepping, there, 0, &k->row[to]);
+      ok = tf_beside_sum(&j->of, stepping, there, j->zero, &k->row[to]);
     else
       ok = tf_beside_sum_shared(&j->of, stepping, there, 0, &k->row[to]) &&
            (!s->makes || tf_beside_sum_shared(&j->of, stepping, there, again_of(j), &k->first[to]));
@@ -170,7 +171,9 @@ static bool begin(struct tf_model *m, int i, bool shares, job *j) {
   j->all = NULL;
   j->cur = m->scratch.cur;
   j->shares = shares;
+  j->zero = m->plan->n_retains ? m->still[i] : 0;
   if (!tf_beside_begin(m, i, shares, &j->of)) return false;
+  if (!~j->zero) return false;
   j->width = shares ? j->of.n : 1;
   j->n_rows = j->of.s->leaf || i >= m->plan->n_slices ? 1 : m->views->node[j->of.s->node].n_rows;
   memset(j->cur, 0, (size_t)m->plan->n_loops * sizeof *j->cur);
@@ -423,9 +426,7 @@ static bool corrected(struct tf_model *m, int o) {
   return ok;
 }
 
-bool tf_beside_may(const struct tf_model *m) {
-  return !m->plan->skips && !m->plan->n_retains && !m->lines;
-}
+bool tf_beside_may(const struct tf_model *m) { return !m->plan->skips && !m->lines; }
 
 /* Adds the entered words to the ports, of each instance; then the busiest are known. */
 static void finish(struct tf_model *m) {
@@ -439,7 +440,8 @@ static void finish(struct tf_model *m) {
 }
 
 bool tf_beside_count(struct tf_model *m) {
-  bool ok = tf_beside_may(m) && tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
+  bool ok = tf_beside_may(m) && (!m->plan->n_retains || (m->partly_counted && !m->first_busiest)) &&
+            tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
   for (int i = 0; i < m->plan->n_slices && ok; i++)
     if (tf_hands(m, i))
       ok = handed(m, i);
