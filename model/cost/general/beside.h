@@ -125,7 +125,7 @@ typedef struct {
 } tf_beside_shares;
 
 /* A rank of the slice: the sum of c and the terms' ranges times their coefficients; from
- * TF_BESIDE_DIMS on a term's dim is one of the map's hulls. */
+ * TF_BESIDE_DIMS on a term's dim is one of the map's hulls, then of its parts. */
 typedef struct {
   int64_t c;
   int n;
@@ -144,15 +144,26 @@ typedef struct {
   tf_beside_rank of[TF_BESIDE_FORMS];
 } tf_beside_hull;
 
+/* A part of a range that is no tile of a dim: the dim's digits choose the tile from its lower end
+ * on; where it ends earlier, an instance sits out. */
+enum { TF_BESIDE_PARTS = 8, TF_BESIDE_PART = TF_BESIDE_DIMS + TF_BESIDE_HULLS };
+typedef struct {
+  tf_beside_rank of;
+  int dim;
+} tf_beside_part;
+
 /* What a slice depends on: dims, none of whose ranges may be empty where it is touched, and its
  * ranks, as each of its forms touches them: the box is the hull of all.  Filled by beside_map.c. */
 typedef struct {
   int n_dims, n_hulls, n_ranks, n_forms;
   tf_beside_hull hull[TF_BESIDE_HULLS];
+  int n_parts;
+  tf_beside_part part[TF_BESIDE_PARTS];
   tf_beside_dim dim[TF_BESIDE_DIMS];
   tf_beside_rank rank[TF_BESIDE_FORMS][TF_BESIDE_DIMS];
 } tf_beside_map;
-/* The dims of which a term's is made, as bits. */
+/* The dims of which a term's is made, as bits; from bit TF_BESIDE_DIMS on its parts.  As many ranks
+ * after the tensor's own say that a part is not empty. */
 uint32_t tf_beside_under(const tf_beside_map *map, int dim);
 /* By how much dim `dim` moves a rank; false: by different distances. */
 bool tf_beside_moves(const tf_beside_map *map, const tf_beside_rank *r, int dim, int64_t *by);

@@ -172,6 +172,13 @@ static bool map_readers(mapper *k, int o, int r, int n, range *to) {
 
 uint32_t tf_beside_under(const tf_beside_map *map, int dim) {
   if (dim < TF_BESIDE_DIMS) return UINT32_C(1) << dim;
+  if (dim >= TF_BESIDE_PART) {
+    const tf_beside_part *s = &map->part[dim - TF_BESIDE_PART];
+    uint32_t all = UINT32_C(1) << s->dim | UINT32_C(1) << (dim - TF_BESIDE_PART + TF_BESIDE_DIMS);
+    for (int i = 0; i < s->of.n; i++)
+      all |= tf_beside_under(map, s->of.term[i].dim);
+    return all;
+  }
   const tf_beside_hull *h = &map->hull[dim - TF_BESIDE_DIMS];
   uint32_t all = 0;
   for (int f = 0; f < h->n; f++)
@@ -199,11 +206,35 @@ bool tf_beside_moves(const tf_beside_map *map, const tf_beside_rank *r, int dim,
   *by = 0;
   for (int i = 0; i < r->n; i++) {
     int64_t one = r->term[i].dim == dim;
-    if (r->term[i].dim >= TF_BESIDE_DIMS)
+    if (r->term[i].dim >= TF_BESIDE_PART) {
+      const tf_beside_part *s = &map->part[r->term[i].dim - TF_BESIDE_PART];
+      alike &= tf_beside_moves(map, &s->of, dim, &one);
+      one += s->dim == dim;
+    } else if (r->term[i].dim >= TF_BESIDE_DIMS)
       alike &= hull_moves(map, r->term[i].dim - TF_BESIDE_DIMS, dim, &one);
     *by += r->term[i].coef * one;
   }
   return alike;
+}
+
+/* The part of a range that loops of dim d to node n, from position `from` on, split. */
+static bool split_range(mapper *k, int o, int d, int n, int from, range *to) {
+  tf_beside_map *map = k->map;
+  tf_beside_dim one;
+  memset(&one, 0, sizeof one);
+  one.n_stages = 1;
+  if (map->n_parts == TF_BESIDE_PARTS || !add_stage(k, o, d, n, from, &one)) return false;
+  one.extent = one.tile[0];
+  for (int g = 0; g < one.n; g++)
+    one.extent += (one.loop[g].trip - 1) * one.loop[g].step;
+  for (int g = 0; g < one.n_spatial; g++)
+    one.extent += (one.spatial[g].trip - 1) * one.spatial[g].step;
+  const int dim = add_dim(k, &one);
+  if (dim < 0) return false;
+  map->dim[dim].alone = true;
+  map->part[map->n_parts] = (tf_beside_part){*to, dim};
+  *to = (range){.n = 1, .term = {{.dim = TF_BESIDE_PART + map->n_parts++, .coef = 1}}};
+  return true;
 }
 
 /* Finds the range of dim d of op o on entry to node n. */
@@ -221,7 +252,7 @@ static bool find_dim(mapper *k, int o, int d, int n, range *to) {
     if (up >= 0 && !map_dim(k, o, d, up, to)) return false;
     if (!splits(k, d, n, k->p->path[lead].n) && up >= 0) return true;
     if (to->n != 1 || to->term[0].coef != 1 || to->term[0].dim >= TF_BESIDE_DIMS)
-      return false; /* the loops split a window */
+      return split_range(k, o, d, n, k->p->path[lead].n, to); /* of a window */
     if (up >= 0) one = k->map->dim[to->term[0].dim];
     if (!add_stage(k, o, d, n, k->p->path[lead].n, &one)) return false;
   }
@@ -257,7 +288,8 @@ static bool find_works(mapper *k, int o, int n, uint32_t *dims) {
     if (!map_dim(k, o, op->dims[i], n, &one)) return false;
     for (int t = 0; t < one.n; t++)
       for (uint32_t left = tf_beside_under(k->map, one.term[t].dim); left; left &= left - 1)
-        if (has_loops(&k->map->dim[__builtin_ctz(left)])) *dims |= left & -left;
+        if (__builtin_ctz(left) >= TF_BESIDE_DIMS || has_loops(&k->map->dim[__builtin_ctz(left)]))
+          *dims |= left & -left;
   }
   if (tf_plan_leads(k->p, o, n)) {
     if (up >= 0 && !map_works(k, o, up, &all)) return false;
@@ -366,7 +398,7 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
   k.p = m->plan;
   k.map = out;
   k.n_found = 0;
-  out->n_dims = out->n_hulls = out->n_forms = 0;
+  out->n_dims = out->n_hulls = out->n_parts = out->n_forms = 0;
   out->n_ranks = z->rank;
   if (out->n_ranks > TF_BESIDE_DIMS) return false;
   for (int i = 0; i < s->n_touch; i++) {
@@ -376,6 +408,13 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
     if (!join_works(i > 0, its, &works) || !add_form(&k, s->touch[i], s->node)) return false;
   }
   if (out->n_forms > 1 && (!alike || tf_is_padded(z))) return false;
+  for (uint32_t left = works >> TF_BESIDE_DIMS; left; left &= left - 1) {
+    if (out->n_ranks == TF_BESIDE_DIMS) return false;
+    for (int f = 0; f < out->n_forms; f++)
+      out->rank[f][out->n_ranks] =
+          (range){.n = 1, .term = {{.dim = TF_BESIDE_PART + __builtin_ctz(left), .coef = 1}}};
+    out->n_ranks++;
+  }
   drop_others(out, works);
   return drop_parts(out);
 }

@@ -6,6 +6,8 @@
 #include "model/flow/layout.h"
 #include "model/flow/plan_class.h"
 
+enum { ALL_DIMS = (1 << TF_BESIDE_DIMS) - 1 };
+
 static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
 
 /* The dims with loops that rank r depends on, now, or as the other m-tile has left it. */
@@ -14,7 +16,7 @@ static uint32_t dims_of(const tf_beside *b, int r, bool other) {
   uint32_t dims = other ? dims_of(b, r, false) : 0;
   for (int f = 0; f < map->n_forms; f++)
     for (int i = 0; i < map->rank[f][r].n; i++)
-      for (uint32_t left = tf_beside_under(map, map->rank[f][r].term[i].dim); left;
+      for (uint32_t left = tf_beside_under(map, map->rank[f][r].term[i].dim) & ALL_DIMS; left;
            left &= left - 1) {
         const int own = __builtin_ctz(left), k = other ? b->holder[own] : own;
         if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
@@ -93,11 +95,12 @@ static bool moves_unlike(const tf_beside_map *map, int r, int k) {
 /* Marks the dims that move ranks. */
 static void mark_ranked(tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
-  for (int r = 0; r < z->rank; r++) {
+  for (int r = 0; r < b->map.n_ranks; r++) {
     const uint32_t dims = dims_of(b, r, false);
+    const bool padded = r < z->rank && z->pad[r] > 0;
     for (int k = 0; k < b->map.n_dims; k++) {
       b->map.dim[k].ranked |= dims >> k & 1;
-      b->map.dim[k].alone |= (dims >> k & 1) && (z->pad[r] > 0 || moves_unlike(&b->map, r, k));
+      b->map.dim[k].alone |= (dims >> k & 1) && (padded || moves_unlike(&b->map, r, k));
     }
   }
   for (int k = 0; k < b->map.n_dims; k++) {
@@ -194,7 +197,8 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
   if (!agree) b->from = -1;
   if (!agree) return true;
   b->old_path = &m->plan->path[m->plan->slices[b->from].node];
-  bool ok = tf_beside_map_of(m, &m->plan->slices[b->from], &b->old);
+  bool ok =
+      tf_beside_map_of(m, &m->plan->slices[b->from], &b->old) && !b->map.n_parts && !b->old.n_parts;
   for (int k = 0; k < b->old.n_dims && ok; k++)
     ok = find_holder(b, k);
   for (int k = 0; k < b->map.n_dims && ok; k++)
@@ -225,7 +229,7 @@ static uint32_t told(const tf_beside *b, const uint64_t *on) {
     before = all;
     for (int r = 0; r < b->map.n_ranks; r++) {
       uint32_t by = 0;
-      bool apart = z->pad[r] > 0;
+      bool apart = r >= z->rank || z->pad[r] > 0;
       for (int k = 0; k < b->map.n_dims; k++) {
         if (!(dims_of(b, r, false) >> k & 1) || !on[k] || all >> k & 1) continue;
         int64_t coef;

@@ -37,39 +37,68 @@ static tf_ival of_old(const job *j, int k, int who) {
   return b->holder[k] >= 0 ? j->chosen[b->holder[k]]->held[who] : tf_beside_last(&alone, who);
 }
 
-static tf_ival range_of(const job *j, const tf_beside_rank *of, place p);
+static tf_ival range_of(job *j, const tf_beside_rank *of, place p);
 
-static tf_ival of_hull(const job *j, const tf_beside_hull *h, place p) {
+/* The tile of a range that instances hold since the loop at a position stood lower: loops further
+ * in stood at the last step within the range. */
+static int64_t place_held(job *j, const tf_beside_part *s, place p, int64_t len) {
+  const tf_beside_dim *d = &j->b->map.dim[s->dim];
+  int64_t from = j->chosen[s->dim]->held[p.who].lo;
+  for (int g = 0; g < d->n; g++)
+    if (d->loop[g].pos > j->x.since[p.who]) from -= (d->loop[g].trip - 1) * d->loop[g].step;
+  j->ok &= from < len; /* else it holds what an older step has left */
+  for (int g = 0; g < d->n && from < len; g++) {
+    if (d->loop[g].pos <= j->x.since[p.who]) continue;
+    const int64_t last = (len - 1 - from) / d->loop[g].step;
+    from += (last < d->loop[g].trip - 1 ? last : d->loop[g].trip - 1) * d->loop[g].step;
+  }
+  return from;
+}
+
+static tf_ival of_part(job *j, const tf_beside_part *s, place p) {
+  const tf_ival all = range_of(j, &s->of, p);
+  const int64_t tile = j->b->map.dim[s->dim].tile[0],
+                from = p.held ? place_held(j, s, p, all.len) : j->chosen[s->dim]->now[p.who].lo,
+                left = all.len - from;
+  if (left <= 0 && p.who != TF_SELF && j->b->drops) j->ok = false;
+  return (tf_ival){all.lo + from, left < tile ? left > 0 ? left : 0 : tile};
+}
+
+static tf_ival of_hull(job *j, const tf_beside_hull *h, place p) {
   tf_ival all = {0, 0};
   for (int f = 0; f < h->n; f++) {
     const tf_ival one = range_of(j, &h->of[f], p);
-    all = tf_hull(all, h->clamps ? tf_asked(h->z, h->r, one) : one);
+    all = tf_hull(all, h->clamps && one.len > 0 ? tf_asked(h->z, h->r, one) : one);
   }
   return all;
 }
 
-static tf_ival range_of(const job *j, const tf_beside_rank *of, place p) {
+static tf_ival range_of(job *j, const tf_beside_rank *of, place p) {
   const bool other = p.held && j->other;
   const tf_beside_map *map = other ? &j->b->old : &j->b->map;
   tf_ival v = {of->c, 1};
   for (int i = 0; i < of->n; i++) {
     const int k = of->term[i].dim;
-    v = tf_index_plus(v, of->term[i].coef,
-                      k >= TF_BESIDE_DIMS ? of_hull(j, &map->hull[k - TF_BESIDE_DIMS], p)
-                      : other             ? of_old(j, k, p.who)
-                                          : of_dim(j, k, p));
+    const tf_ival one = k >= TF_BESIDE_PART   ? of_part(j, &map->part[k - TF_BESIDE_PART], p)
+                        : k >= TF_BESIDE_DIMS ? of_hull(j, &map->hull[k - TF_BESIDE_DIMS], p)
+                        : other               ? of_old(j, k, p.who)
+                                              : of_dim(j, k, p);
+    if (one.len <= 0) return (tf_ival){v.lo, 0};
+    v = tf_index_plus(v, of->term[i].coef, one);
   }
   return v;
 }
 
-static tf_ival of_rank(const job *j, int r, place p) {
+static tf_ival of_rank(job *j, int r, place p) {
   const tf_beside *b = j->b;
   const bool other = p.held && j->other;
   const tf_beside_map *map = other ? &b->old : &b->map;
+  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
   tf_ival all = {0, 0};
+  if (r >= z->rank) return (tf_ival){0, range_of(j, &map->rank[0][r], p).len > 0};
   for (int f = 0; f < map->n_forms; f++) {
     const tf_ival v = range_of(j, &map->rank[f][r], p);
-    all = tf_hull(all, tf_clip(&b->m->plan->wl->tensors[b->s->tensor], r, v));
+    all = tf_hull(all, tf_clip(z, r, v));
   }
   return all;
 }
@@ -106,7 +135,7 @@ typedef struct {
   tf_ival need[TF_BESIDE_RANKS], both[TF_BESIDE_RANKS];
 } ranges;
 
-static tf_beside_share share_of(const job *j, const tf_beside_group *g, int who, ranges *r) {
+static tf_beside_share share_of(job *j, const tf_beside_group *g, int who, ranges *r) {
   tf_beside_share s = {1, j->x.finds, who, who};
   memset(r, 0, sizeof *r);
   for (uint32_t left = g->dims; left; left &= left - 1)
@@ -166,7 +195,7 @@ static void choose(job *j, int i, const tf_beside_group *g, uint32_t dims, int64
 static void add_words(job *j, int64_t n) {
   const tf_beside *b = j->b;
   tf_ival box[TF_BESIDE_BOXES][TF_MAX_RANK];
-  tf_peer_boxes q = {.rank = b->m->plan->wl->tensors[b->s->tensor].rank};
+  tf_peer_boxes q = {.rank = b->map.n_ranks};
   for (int g = 0; g < b->n_groups; g++)
     for (int i = 0; i < b->group[g].n_rank; i++)
       for (int t = 0; t < j->n; t++)
