@@ -267,7 +267,7 @@ static bool make_room(tf_beside *b, bool shares) {
   const size_t dims = (size_t)b->map.n_dims + 1, each = (size_t)TF_BESIDE_KINDS * 2 * (size_t)b->n;
   b->kinds = malloc(dims * sizeof *b->kinds);
   b->room = malloc(dims * each * sizeof *b->room);
-  if (shares)
+  if (shares && b->n > 1)
     b->shares = malloc((size_t)(b->map.n_ranks + b->map.n_dims + 1) * sizeof *b->shares);
   else
     b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
@@ -343,8 +343,6 @@ static void place_at(tf_beside *b, int64_t *cur, int who, bool shares) {
 static void begin_places(tf_beside *b) {
   b->there = b->round = 0;
   b->torn = false;
-  memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
-  if (b->from >= 0) memset(b->old_at, 0, (size_t)b->old.n_dims * sizeof *b->old_at);
 }
 
 void tf_beside_put(tf_beside *b, int64_t *cur) {

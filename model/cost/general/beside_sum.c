@@ -153,8 +153,9 @@ static tf_beside_share share_of(job *j, const tf_beside_group *g, int who, range
 
 static void add_share_set(job *j, const tf_beside_group *g, tf_beside_shares *to, int64_t n) {
   ranges r[TF_BESIDE_TOGETHER];
-  tf_beside_share_set one = {.n = n};
+  tf_beside_share_set one;
   bool any = false;
+  one.n = n;
   for (int i = 0; i < j->x.n; i++) {
     tf_beside_share *s = &one.of[i];
     *s = j->x.there >> i & 1 ? share_of(j, g, i, &r[i]) : (tf_beside_share){0, 0, i, i};
@@ -374,7 +375,7 @@ static bool begin(tf_beside *b, tf_beside_found found, job *j) {
 
 bool tf_beside_sum(tf_beside *b, int stepping, tf_beside_found found, uint64_t zero,
                    tf_beside_words *sum) {
-  job j = {.x = {.stepping = stepping, .n = TF_ABOUT, .zero = zero}, .sum = sum};
+  job j = {.x = {.stepping = stepping, .n = b->n, .zero = zero}, .sum = sum};
   if (!begin(b, found, &j)) return j.ok;
   j.x.since[TF_SELF] = stepping;
   each_way(&j, 1);
@@ -383,6 +384,7 @@ bool tf_beside_sum(tf_beside *b, int stepping, tf_beside_found found, uint64_t z
 
 bool tf_beside_sum_shared(tf_beside *b, int stepping, tf_beside_found found, uint64_t zero,
                           tf_beside_words *sum) {
+  if (b->n == 1) return tf_beside_sum(b, stepping, found, zero, sum);
   job j = {.x = {.stepping = stepping, .n = b->n, .shares = true, .zero = zero}, .sum = sum};
   if (!begin(b, found, &j)) return j.ok;
   for (int i = 0; i < b->n; i++)
