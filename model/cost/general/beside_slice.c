@@ -209,6 +209,21 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
 
 /* ---- a slice -------------------------------------------------------------------------------- */
 
+/* The longest that rank r of a box may be. */
+static double longest(const tf_beside *b, int r) {
+  const double extent = (double)b->m->plan->wl->tensors[b->s->tensor].extent[r];
+  double most = 1;
+  for (int f = 0; f < b->map.n_forms; f++)
+    for (int i = 0; i < b->map.rank[f][r].n; i++) {
+      const int k = b->map.rank[f][r].term[i].dim;
+      if (k >= TF_BESIDE_DIMS || b->map.n_forms > 1) return extent;
+      const tf_beside_dim *d = &b->map.dim[k];
+      const double by = (double)b->map.rank[f][r].term[i].coef;
+      most += (by < 0 ? -by : by) * (double)(d->tile[d->n_stages - 1] - 1);
+    }
+  return most < extent ? most : extent;
+}
+
 /* Whether no sum exceeds 2^60. */
 static bool small(const tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
@@ -216,7 +231,7 @@ static bool small(const tf_beside *b) {
   for (int k = 0; k < b->path->n; k++)
     most *= (double)trip_at(b, k);
   for (int r = 0; r < z->rank && !b->s->leaf; r++)
-    most *= (double)z->extent[r];
+    most *= longest(b, r);
   return most < 0x1p60;
 }
 
