@@ -155,9 +155,9 @@ struct tf_model {
                   here; the rest is left to the general count */
   bool *counted_node;  /* [n_nodes] */
   bool *counted;       /* [n_slices + n_ops] slices, and streamed outputs */
-  uint64_t
-      *still;       /* [n_slices] if partly counted, of what neighbours hand on: positions of loops
-                       at  whose first step alone a retaining scope enters the slice; ~0: not known */
+  /* [n_slices] if partly counted, of what neighbours hand on: positions of loops at whose first
+   * step alone a retaining scope enters the slice; ~0: not known */
+  uint64_t *still;
   bool quick;       /* whether the last evaluation was a quick one */
   bool partial;     /* the quick count may have had partial tiles */
   bool mixed_steps; /* at these trip counts, ops that share a loop advance by different steps */
