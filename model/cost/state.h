@@ -155,10 +155,13 @@ struct tf_model {
                   here; the rest is left to the general count */
   bool *counted_node;  /* [n_nodes] */
   bool *counted;       /* [n_slices + n_ops] slices, and streamed outputs */
-  bool quick;          /* whether the last evaluation was a quick one */
-  bool partial;        /* the quick count may have had partial tiles */
-  bool mixed_steps;    /* at these trip counts, ops that share a loop advance by different steps */
-  int64_t walked;      /* steps that the last evaluation walked; 0: none */
+  /* [n_slices] if partly counted, of what neighbours hand on: positions of loops at whose first
+   * step alone a retaining scope enters the slice; ~0: not known */
+  uint64_t *still;
+  bool quick;       /* whether the last evaluation was a quick one */
+  bool partial;     /* the quick count may have had partial tiles */
+  bool mixed_steps; /* at these trip counts, ops that share a loop advance by different steps */
+  int64_t walked;   /* steps that the last evaluation walked; 0: none */
   int64_t chosen;   /* settings at which the sums over digits added a box, including cached ones */
   bool estimated;   /* the last evaluation took tiles to be whole */
   bool starved;     /* an allocation outside the arena failed */

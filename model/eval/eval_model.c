@@ -75,6 +75,7 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->counted_node = TF_ARRAY(a, bool, nodes);
   m->counted = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
+  m->still = TF_ARRAY(a, uint64_t, (size_t)p->n_slices + 1);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->flows = TF_ARRAY(a, tf_flow, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
@@ -87,9 +88,9 @@ static bool alloc_state(struct tf_model *m) {
   return m->cells && m->box && m->at_once && m->overlaps && m->hidden && m->class_steps &&
          m->below && m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
          m->home_digit && m->home_slices && m->home_words && m->rescaled && m->rescaled_flow &&
-         m->ev.trip && m->ev.parted && m->ev.step && m->counted_node && m->counted && m->moves &&
-         m->flows && m->steps && m->width && m->rects && m->res.counts && m->res.levels &&
-         m->res.units && m->res.ops && m->res.nodes;
+         m->ev.trip && m->ev.parted && m->ev.step && m->counted_node && m->counted && m->still &&
+         m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts &&
+         m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {

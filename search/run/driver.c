@@ -471,15 +471,6 @@ static bool alloc(driver *v) {
   return ok;
 }
 
-/* Whether neighbours may hand on what closed forms cannot count: parts of windows, or anything in a
- * given tree. */
-static bool walks_peers(const tf_arch *arch, const tf_workload *wl, bool given) {
-  bool windows = given;
-  for (int d = 0; d < wl->n_dims && tf_has_peers(arch); d++)
-    windows |= tf_ops_window(wl, d);
-  return windows && tf_has_peers(arch);
-}
-
 /* Whether lines are walked: where tensors are padded, or a tree is given. */
 static bool walks_lines(const tf_arch *arch, const tf_workload *wl, bool given) {
   bool walks = given;
@@ -493,7 +484,8 @@ static void set_limits(driver *v, const tf_arch *arch, const tf_workload *wl,
                        const tf_tree *given) {
   const bool masked = tf_workload_masked(wl);
   const double share = !v->o->all_points && masked ? tf_demand_share(wl) : 1;
-  const bool walks = retains(given) || walks_peers(arch, wl, given) || walks_lines(arch, wl, given);
+  const bool walks =
+      retains(given) || (given && tf_has_peers(arch)) || walks_lines(arch, wl, given);
   v->walk_limit = walks ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   v->retain = !given && !masked && !v->o->whole_tiles && evals_left(v) >= RETAIN_FROM;

@@ -9,10 +9,14 @@
 
 #include "base/grow.h"
 
-enum { MOST_EACH = 1 << 20, KEY = 2 * TF_BESIDE_DIMS * TF_ABOUT * (TF_BESIDE_STAGES + 1) + 1 };
+enum {
+  MOST_EACH = 1 << 20,
+  KEY = 2 * TF_BESIDE_DIMS * (TF_BESIDE_TOGETHER * (TF_BESIDE_STAGES + 1) + 1) + 3
+};
 
 /* A kind of instance: how it and its neighbours lie, and what enters it, by rows of its Tile, the
- * last of which is the first step; of a leaf there is one row. */
+ * last of which is the first step; of a leaf there is one row.  Of those that may share: what
+ * enters each, in each row. */
 typedef struct {
   uint64_t hash;
   int64_t *key;
@@ -21,7 +25,9 @@ typedef struct {
 
 typedef struct {
   struct tf_model *m;
-  int i, n_rows, n;
+  int i, n_rows, n, width; /* width: instances of a kind */
+  uint64_t zero;           /* positions of loops at whose first step alone entries are made */
+  bool shares;
   tf_beside of;
   kind *all;
   int64_t *cur;
@@ -30,37 +36,38 @@ typedef struct {
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 /* Whether no moment of these instances comes near the end of the extent. */
-static bool far_in(const tf_beside_dim *d, const tf_beside_place *at, unsigned there) {
+static bool far_in(const tf_beside *b, const tf_beside_dim *d, const tf_beside_place *at) {
   int64_t place = 0, most = 0;
   for (int g = 0; g < d->n; g++)
     place += (d->loop[g].trip - 1) * d->loop[g].step;
-  for (int who = 0; who < TF_ABOUT; who++)
-    if (there >> who & 1 && at->all[who] > most) most = at->all[who];
+  for (int who = 0; who < b->n; who++)
+    if (b->there >> who & 1 && at->all[who] > most) most = at->all[who];
   return !d->alone && d->n_stages == 1 && place + most + d->tile[0] <= d->extent;
 }
 
 /* Writes where the instances lie along a dim; returns the end. */
-static int64_t *write_places(const tf_beside_dim *d, const tf_beside_place *at, unsigned there,
+static int64_t *write_places(const tf_beside *b, const tf_beside_dim *d, const tf_beside_place *at,
                              int64_t *to) {
-  *to++ = far_in(d, at, there) ? -1 : at->all[TF_SELF];
-  for (int who = 1; who < TF_ABOUT; who++)
-    *to++ = there >> who & 1 ? at->all[who] - at->all[TF_SELF] : 0;
+  *to++ = far_in(b, d, at) ? -1 : at->all[TF_SELF];
+  for (int who = 1; who < b->n; who++)
+    *to++ = b->there >> who & 1 ? at->all[who] - at->all[TF_SELF] : 0;
   for (int s = 0; s < d->n_stages - 1; s++)
-    for (int who = 0; who < TF_ABOUT; who++)
-      *to++ = there >> who & 1 ? at->upto[s][who] : 0;
+    for (int who = 0; who < b->n; who++)
+      *to++ = b->there >> who & 1 ? at->upto[s][who] : 0;
   return to;
 }
 
 /* Returns its length. */
 static int64_t write_key(const tf_beside *b, int64_t key[KEY]) {
   int64_t *to = key;
-  *to++ = (int64_t)b->there << 8 | (int64_t)b->torn << 16 | b->round;
+  *to++ = (int64_t)b->there;
+  *to++ = (int64_t)b->torn << 8 | b->round;
   for (int k = 0; k < b->map.n_dims; k++) {
-    to = write_places(&b->map.dim[k], &b->at[k], b->there, to);
+    to = write_places(b, &b->map.dim[k], &b->at[k], to);
     *to++ = b->apart >> k & 1 ? b->at[k].all[TF_SELF] : 0;
   }
   for (int k = 0; b->from >= 0 && k < b->old.n_dims; k++) {
-    to = write_places(&b->old.dim[k], &b->old_at[k], b->there, to);
+    to = write_places(b, &b->old.dim[k], &b->old_at[k], to);
     *to++ = b->holder[k] >= 0 ? b->old_at[k].all[TF_SELF] - b->at[b->holder[k]].all[TF_SELF]
                               : b->old_at[k].all[TF_SELF];
   }
@@ -113,8 +120,12 @@ static bool sum_kind(job *j, kind *k) {
     const int stepping = s->leaf ? TF_MAX_PATH : carry_of(j, r);
     const tf_beside_found there = s->leaf ? TF_FIND_NOTHING : finds(j, stepping);
     if (stepping >= 0 && !s->leaf && !(j->of.turning >> stepping & 1)) continue;
-    ok = tf_beside_sum(&j->of, stepping, there, 0, &k->row[r]) &&
-         (!s->makes || tf_beside_sum(&j->of, stepping, there, again_of(j), &k->first[r]));
+    const int to = r * j->width;
+    if (!j->shares)
+      ok = tf_beside_sum(&j->of, stepping, there, j->zero, &k->row[to]);
+    else
+      ok = tf_beside_sum_shared(&j->of, stepping, there, 0, &k->row[to]) &&
+           (!s->makes || tf_beside_sum_shared(&j->of, stepping, there, again_of(j), &k->first[to]));
   }
   return ok;
 }
@@ -126,20 +137,23 @@ static kind *add_kind(job *j, const int64_t *key, size_t size, uint64_t hash) {
     to = &j->all[j->n++];
     to->hash = hash;
     to->key = malloc(size);
-    to->row = calloc(2 * (size_t)j->n_rows, sizeof *to->row);
+    to->row = calloc(2 * (size_t)(j->n_rows * j->width), sizeof *to->row);
   }
   j->m->starved |= !to || !to->key || !to->row;
   if (!to || !to->key || !to->row) return NULL;
   memcpy(to->key, key, size);
-  to->first = to->row + j->n_rows;
+  to->first = to->row + j->n_rows * j->width;
   return to;
 }
 
-/* What enters the instance at cur; NULL: left to the walk. */
-static const kind *kind_at(job *j, bool alone) {
+/* What enters the instance at cur, or those from it on that may share; NULL: left to the walk. */
+static const kind *kind_at(job *j) {
   int64_t key[KEY];
   uint64_t hash = UINT64_C(1469598103934665603);
-  tf_beside_put(&j->of, j->cur, alone);
+  if (j->shares)
+    tf_beside_put_shared(&j->of, j->cur);
+  else
+    tf_beside_put(&j->of, j->cur);
   const int64_t n = write_key(&j->of, key);
   const size_t size = (size_t)n * sizeof *key;
   for (int64_t k = 0; k < n; k++)
@@ -150,13 +164,17 @@ static const kind *kind_at(job *j, bool alone) {
   return to && sum_kind(j, to) ? to : NULL;
 }
 
-static bool begin(struct tf_model *m, int i, job *j) {
+static bool begin(struct tf_model *m, int i, bool shares, job *j) {
   j->m = m;
   j->i = i;
   j->n = 0;
   j->all = NULL;
   j->cur = m->scratch.cur;
-  if (!tf_beside_begin(m, i, &j->of)) return false;
+  j->shares = shares;
+  j->zero = m->plan->n_retains ? m->still[i] : 0;
+  if (!tf_beside_begin(m, i, shares, &j->of)) return false;
+  if (!~j->zero) return false;
+  j->width = shares ? j->of.n : 1;
   j->n_rows = j->of.s->leaf || i >= m->plan->n_slices ? 1 : m->views->node[j->of.s->node].n_rows;
   memset(j->cur, 0, (size_t)m->plan->n_loops * sizeof *j->cur);
   return true;
@@ -276,12 +294,12 @@ static void add_means(const job *j, const tf_move *all) {
 
 static bool handed(struct tf_model *m, int i) {
   job j;
-  bool ok = begin(m, i, &j);
+  bool ok = begin(m, i, false, &j);
   tf_move *all = ok ? calloc((size_t)j.n_rows, sizeof *all) : NULL;
   m->starved |= ok && !all;
   ok = all != NULL;
   while (ok) {
-    const kind *k = kind_at(&j, false);
+    const kind *k = kind_at(&j);
     ok = k != NULL;
     if (ok) add_handed(&j, k, all);
     if (!next(m, m->plan->slices[i].node, j.cur)) break;
@@ -300,7 +318,7 @@ static bool handed(struct tf_model *m, int i) {
 
 /* ---- the others ----------------------------------------------------------------------------- */
 
-/* Whether the instance at cur is the first of those that share its transfers. */
+/* Whether the loops that move nothing choose the first of the instances that share transfers. */
 static bool first_to_share(const job *j) {
   for (uint64_t left = j->of.s->merge & ~j->of.moving & ~j->of.path->temporal; left;
        left &= left - 1)
@@ -308,19 +326,16 @@ static bool first_to_share(const job *j) {
   return true;
 }
 
-/* What enters an instance in a row; once: transfers that instances share are this one's. */
-static tf_entry entry_of(const kind *k, int r, bool once) {
-  return (tf_entry){k->row[r].load, once ? k->row[r].load : 0, once ? k->first[r].load : 0};
-}
-
-/* Adds what the instance at cur moves of a slice that no neighbour hands on. */
-static void add_own(job *j, const kind *k, tf_move *all) {
+/* Adds what the instance at cur, that of a kind, moves of a slice that no neighbour hands on. */
+static void add_own(job *j, const kind *k, int who, tf_move *all) {
   const tf_slice *s = j->of.s;
   const int64_t own = index_of(j->m, s->node, j->cur),
                 server = index_of(j->m, j->m->views->server[j->i], j->cur);
   const bool once = first_to_share(j);
   for (int r = 0; r < j->n_rows; r++) {
-    const tf_entry e = entry_of(k, r, once);
+    const int at = r * j->width + who;
+    const tf_entry e = {k->row[at].load, once ? k->row[at].above : 0,
+                        once ? k->first[at].above : 0};
     tf_move v;
     if (s->leaf) {
       const tf_unit *unit = &j->m->plan->arch->units[j->m->plan->unit[s->touch[0].op]];
@@ -339,18 +354,29 @@ static void add_own(job *j, const kind *k, tf_move *all) {
   }
 }
 
-/* Adds up what each instance moves of a slice.  False: it is not what closed sums have counted, as
- * instances share by chance; or left to the walk. */
+/* Whether the instance at cur is the first of those that may share. */
+static bool begins_shared(const job *j) {
+  bool all = true;
+  for (uint64_t left = j->of.shared; left; left &= left - 1)
+    all &= !j->cur[j->of.path->loops[__builtin_ctzll(left)]];
+  return all;
+}
+
+/* Adds up what each instance moves of a slice.  False: it is not what closed sums have counted; or
+ * left to the walk. */
 static bool apart(struct tf_model *m, int i) {
   job j;
   tf_move all = {0};
-  bool ok = begin(m, i, &j);
-  while (ok) {
-    const kind *k = kind_at(&j, true);
+  bool ok = begin(m, i, true, &j);
+  do {
+    if (!ok || !begins_shared(&j)) continue;
+    const kind *k = kind_at(&j);
+    int who = 0;
     ok = k != NULL;
-    if (ok) add_own(&j, k, &all);
-    if (!next(m, m->plan->slices[i].node, j.cur)) break;
-  }
+    do
+      if (ok) add_own(&j, k, who++, &all);
+    while (ok && tf_beside_next_shared(&j.of, j.cur));
+  } while (ok && next(m, m->plan->slices[i].node, j.cur));
   ok = ok && !memcmp(&all, &m->moves[i], sizeof all);
   end(&j);
   return ok;
@@ -379,15 +405,15 @@ static bool corrected(struct tf_model *m, int o) {
   const int i = m->plan->n_slices + o;
   int64_t sum[2] = {0, 0};
   job j;
-  bool ok = begin(m, i, &j);
+  bool ok = begin(m, i, true, &j);
   while (ok) {
     double *row =
         m->each->rescaled + 2 * (index_of(m, m->views->server[i], j.cur) * m->plan->wl->n_ops + o);
     const uint64_t zero[2] = {0, j.of.s->inside & j.of.path->temporal};
-    tf_beside_put(&j.of, j.cur, true);
+    tf_beside_put_shared(&j.of, j.cur);
     for (int once = 0; once < 2 && ok; once++) {
       tf_beside_words v = {0};
-      ok = tf_beside_sum(&j.of, TF_MAX_PATH, TF_FIND_NOTHING, zero[once], &v);
+      ok = tf_beside_sum_shared(&j.of, TF_MAX_PATH, TF_FIND_NOTHING, zero[once], &v);
       row[once] += (double)v.load;
       sum[once] += v.load;
     }
@@ -400,9 +426,7 @@ static bool corrected(struct tf_model *m, int o) {
   return ok;
 }
 
-bool tf_beside_may(const struct tf_model *m) {
-  return !m->plan->cuts && !m->plan->skips && !m->plan->n_retains && !m->lines;
-}
+bool tf_beside_may(const struct tf_model *m) { return !m->plan->skips && !m->lines; }
 
 /* Adds the entered words to the ports, of each instance; then the busiest are known. */
 static void finish(struct tf_model *m) {
@@ -416,7 +440,8 @@ static void finish(struct tf_model *m) {
 }
 
 bool tf_beside_count(struct tf_model *m) {
-  bool ok = tf_beside_may(m) && tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
+  bool ok = tf_beside_may(m) && (!m->plan->n_retains || (m->partly_counted && !m->first_busiest)) &&
+            tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
   for (int i = 0; i < m->plan->n_slices && ok; i++)
     if (tf_hands(m, i))
       ok = handed(m, i);

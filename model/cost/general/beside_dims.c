@@ -29,7 +29,7 @@ typedef struct {
  * sits out keeps its content while the others move on. */
 static bool moves_apart(const maker *k, int pos) {
   bool apart = k->d->alone || k->x->each;
-  for (int i = 1; i < TF_ABOUT && k->d->ranked; i++)
+  for (int i = 1; i < k->x->n && k->d->ranked && !k->x->shares; i++)
     apart |= k->x->rests >> i & 1 && pos >= k->x->since[i];
   return apart;
 }
@@ -92,10 +92,12 @@ static tf_ival held_now(const maker *k, int i) {
 
 static bool add_kind(maker *k, const standing *now, int64_t n, int64_t place) {
   if (k->out->n == TF_BESIDE_KINDS) return false;
+  tf_ival *room = k->out->room + (size_t)k->out->n * 2 * (size_t)k->x->n;
   tf_beside_kind *to = &k->out->at[k->out->n++];
-  *to = (tf_beside_kind){.n = n};
-  for (int i = 0; i < TF_ABOUT; i++) {
-    if (!(k->x->there >> i & 1)) continue;
+  *to = (tf_beside_kind){n, room, room + k->x->n};
+  memset(room, 0, 2 * (size_t)k->x->n * sizeof *room);
+  for (int i = 0; i < k->x->n; i++) {
+    if (!(k->x->there >> i & 1) || (k->x->shares && now[i].is == RESTS)) continue;
     if (now[i].is != RESTS) to->now[i] = range_at(&k->own, i, place, now[i].end);
     if (k->x->finds) to->held[i] = held_now(k, i);
   }
@@ -107,13 +109,15 @@ static bool add_kind(maker *k, const standing *now, int64_t n, int64_t place) {
 static bool stand(const maker *k, int i, int pos, int64_t digit, int64_t last, standing *s) {
   const bool rests = k->x->rests >> i & 1;
   if (s->is == ENDS && digit != last) s->is = digit < last ? WHOLE : RESTS;
+  if (k->x->shares) return true;
   if (s->is == RESTS) return rests && pos >= k->x->since[i];
   return !(rests && pos == k->x->since[i]);
 }
 
 /* The first digit after `digit` that is of another kind. */
-static int64_t next_kind(int64_t digit, int64_t end, const int64_t *last, const standing *s) {
-  for (int i = 0; i < TF_ABOUT; i++)
+static int64_t next_kind(const maker *k, int64_t digit, int64_t end, const int64_t *last,
+                         const standing *s) {
+  for (int i = 0; i < k->x->n; i++)
     for (int more = 0; more < 2 && s[i].is == ENDS; more++)
       if (last[i] + more > digit && last[i] + more < end) end = last[i] + more;
   return end;
@@ -121,49 +125,60 @@ static int64_t next_kind(int64_t digit, int64_t end, const int64_t *last, const 
 
 /* Where the instances stand before loop g. */
 static void stand_before(const maker *k, int g, int64_t place, const standing *now, standing *s) {
-  memcpy(s, now, TF_ABOUT * sizeof *s);
-  for (int i = 0; i < TF_ABOUT && stage_of(k->d, g) > stage_of(k->d, g - 1); i++) {
+  memcpy(s, now, (size_t)k->x->n * sizeof *s);
+  for (int i = 0; i < k->x->n && stage_of(k->d, g) > stage_of(k->d, g - 1); i++) {
     if (s[i].is == RESTS || !(k->x->there >> i & 1)) continue;
     s[i] = (standing){ENDS, end_before(&k->own, i, g, place, s[i].end)};
   }
 }
 
-/* The same by the ends of what the other slice has left; *out: some instance sits out the digit
- * there. */
+/* The same by the ends of what the other slice has left; *out: bits of instances that sit out the
+ * digit there. */
 static int64_t next_left(const maker *k, int g, int64_t place, int64_t digit, int64_t end,
-                         bool *out) {
+                         uint64_t *out) {
   const tf_beside_left *l = k->left;
   if (!l || g >= l->shared) return end;
   const track t = {l->d, l->at};
-  for (int i = 0; i < TF_ABOUT; i++) {
+  for (int i = 0; i < k->x->n; i++) {
     if (!(k->x->there >> i & 1)) continue;
     const int64_t last = last_digit(&t, i, g, place, l->d->extent);
-    *out |= digit > last;
+    *out |= (uint64_t)(digit > last) << i;
     for (int more = 0; more < 2; more++)
       if (last + more > digit && last + more < end) end = last + more;
   }
   return end;
 }
 
+/* Bits of the instances that work. */
+static uint64_t working(const maker *k, const standing *s) {
+  uint64_t all = k->x->there;
+  for (int i = 0; i < k->x->n; i++)
+    if (s[i].is == RESTS) all &= ~(UINT64_C(1) << i);
+  return all;
+}
+
 static bool digits(maker *k, int g, const standing *before, int64_t n, int64_t place) {
   const tf_beside_dim *d = k->d;
-  standing now[TF_ABOUT];
+  standing now[TF_BESIDE_TOGETHER];
   stand_before(k, g, place, before, now);
   if (g == d->n) return add_kind(k, now, n, place);
   const int pos = d->loop[g].pos;
   const bool first = pos > k->x->stepping || k->x->zero >> pos & 1, each = moves_apart(k, pos);
-  int64_t last[TF_ABOUT], end = first ? 1 : d->loop[g].trip;
-  for (int i = 0; i < TF_ABOUT; i++)
-    last[i] = last_digit(&k->own, i, g, place, now[i].end);
-  if (now[TF_SELF].is == ENDS && last[TF_SELF] + 1 < end) end = last[TF_SELF] + 1;
+  int64_t last[TF_BESIDE_TOGETHER], end = first ? 1 : d->loop[g].trip;
+  for (int i = 0; i < k->x->n; i++)
+    last[i] = k->x->there >> i & 1 ? last_digit(&k->own, i, g, place, now[i].end) : -1;
+  if (!k->x->shares && now[TF_SELF].is == ENDS && last[TF_SELF] + 1 < end) end = last[TF_SELF] + 1;
   for (int64_t v = pos == k->x->stepping, next; v < end; v = next) {
-    standing s[TF_ABOUT];
-    bool ok = true, out = false;
-    memcpy(s, now, sizeof s);
-    next = next_left(k, g, place, v, each ? v + 1 : next_kind(v, end, last, now), &out);
-    if (out) return false;
-    for (int i = 0; i < TF_ABOUT && ok; i++)
+    standing s[TF_BESIDE_TOGETHER];
+    bool ok = true;
+    uint64_t out = 0;
+    memcpy(s, now, (size_t)k->x->n * sizeof *s);
+    next = next_left(k, g, place, v, each ? v + 1 : next_kind(k, v, end, last, now), &out);
+    for (int i = 0; i < k->x->n && ok; i++)
       if (k->x->there >> i & 1) ok = stand(k, i, pos, v, last[i], &s[i]);
+    const uint64_t works = k->x->shares ? working(k, s) : ~UINT64_C(0);
+    if (!works) break;
+    if (out & works) return false;
     if (!ok) continue;
     k->digit[g] = v;
     if (!digits(k, g + 1, s, n * (next - v), place + v * d->loop[g].step)) return false;
@@ -175,9 +190,9 @@ bool tf_beside_kinds_of(const tf_beside_dim *d, const tf_beside_moments *x,
                         const tf_beside_place *at, const tf_beside_left *left,
                         tf_beside_kinds *out) {
   maker k = {.d = d, .x = x, .left = left, .own = {d, at}, .out = out};
-  standing now[TF_ABOUT];
+  standing now[TF_BESIDE_TOGETHER];
   out->n = 0;
-  for (int i = 0; i < TF_ABOUT; i++)
+  for (int i = 0; i < x->n; i++)
     now[i] = (standing){x->there >> i & 1 ? ENDS : WHOLE, d->extent};
   return digits(&k, 0, now, 1, 0);
 }

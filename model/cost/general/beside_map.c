@@ -133,18 +133,108 @@ static bool same_range(const range *a, const range *b) {
   return same;
 }
 
-/* The range of rank r of op o's output that ops below node n read: if all read the same. */
+static bool map_works(mapper *k, int o, int n, uint32_t *dims);
+
+/* Adds what a reader asks, unless another asks the same; works: the dims of which none is empty
+ * where they read.  False: too many, or one reads while another does not. */
+static bool add_reader(mapper *k, int o, int n, const range *one, uint32_t *works,
+                       tf_beside_hull *to) {
+  uint32_t its;
+  bool known = false;
+  if (!map_works(k, o, n, &its)) return false;
+  for (int f = 0; f < to->n; f++)
+    known |= same_range(one, &to->of[f]);
+  if (known) return true;
+  if (to->n == TF_BESIDE_FORMS || (to->n && its != *works)) return false;
+  *works = its;
+  to->of[to->n++] = *one;
+  return true;
+}
+
+/* The range of rank r of op o's output that ops below node n read. */
 static bool map_readers(mapper *k, int o, int r, int n, range *to) {
-  bool any = false;
+  const tf_tensor *z = &k->p->wl->tensors[k->p->wl->ops[o].out];
+  tf_beside_hull all = {.z = z, .clamps = z->pad[r] > 0, .r = r};
+  uint32_t works = 0;
   TF_EACH_READ (k->p->facts, o, n, at) {
     range one;
     if (!map_index(k, at.op, &k->p->wl->ops[at.op].reads[at.ref].index[r], n, &one) ||
-        (any && !same_range(&one, to)))
+        !add_reader(k, at.op, n, &one, &works, &all))
       return false;
-    *to = one;
-    any = true;
   }
-  return any;
+  *to = all.of[0];
+  if (all.n == 1 && !all.clamps) return true;
+  if (!all.n || k->map->n_hulls == TF_BESIDE_HULLS) return false;
+  *to = (range){.n = 1, .term = {{.dim = TF_BESIDE_DIMS + k->map->n_hulls, .coef = 1}}};
+  k->map->hull[k->map->n_hulls++] = all;
+  return true;
+}
+
+uint32_t tf_beside_under(const tf_beside_map *map, int dim) {
+  if (dim < TF_BESIDE_DIMS) return UINT32_C(1) << dim;
+  if (dim >= TF_BESIDE_PART) {
+    const tf_beside_part *s = &map->part[dim - TF_BESIDE_PART];
+    uint32_t all = UINT32_C(1) << s->dim | UINT32_C(1) << (dim - TF_BESIDE_PART + TF_BESIDE_DIMS);
+    for (int i = 0; i < s->of.n; i++)
+      all |= tf_beside_under(map, s->of.term[i].dim);
+    return all;
+  }
+  const tf_beside_hull *h = &map->hull[dim - TF_BESIDE_DIMS];
+  uint32_t all = 0;
+  for (int f = 0; f < h->n; f++)
+    for (int i = 0; i < h->of[f].n; i++)
+      all |= tf_beside_under(map, h->of[f].term[i].dim);
+  return all;
+}
+
+/* The same for a hull. */
+static bool hull_moves(const tf_beside_map *map, int hull, int dim, int64_t *by) {
+  const tf_beside_hull *h = &map->hull[hull];
+  bool alike = true;
+  *by = 0;
+  if (!(tf_beside_under(map, TF_BESIDE_DIMS + hull) >> dim & 1)) return true;
+  for (int f = 0; f < h->n && alike; f++) {
+    int64_t one;
+    alike = tf_beside_moves(map, &h->of[f], dim, &one) && (!f || one == *by);
+    *by = one;
+  }
+  return alike && !h->clamps;
+}
+
+bool tf_beside_moves(const tf_beside_map *map, const tf_beside_rank *r, int dim, int64_t *by) {
+  bool alike = true;
+  *by = 0;
+  for (int i = 0; i < r->n; i++) {
+    int64_t one = r->term[i].dim == dim;
+    if (r->term[i].dim >= TF_BESIDE_PART) {
+      const tf_beside_part *s = &map->part[r->term[i].dim - TF_BESIDE_PART];
+      alike &= tf_beside_moves(map, &s->of, dim, &one);
+      one += s->dim == dim;
+    } else if (r->term[i].dim >= TF_BESIDE_DIMS)
+      alike &= hull_moves(map, r->term[i].dim - TF_BESIDE_DIMS, dim, &one);
+    *by += r->term[i].coef * one;
+  }
+  return alike;
+}
+
+/* The part of a range that loops of dim d to node n, from position `from` on, split. */
+static bool split_range(mapper *k, int o, int d, int n, int from, range *to) {
+  tf_beside_map *map = k->map;
+  tf_beside_dim one;
+  memset(&one, 0, sizeof one);
+  one.n_stages = 1;
+  if (map->n_parts == TF_BESIDE_PARTS || !add_stage(k, o, d, n, from, &one)) return false;
+  one.extent = one.tile[0];
+  for (int g = 0; g < one.n; g++)
+    one.extent += (one.loop[g].trip - 1) * one.loop[g].step;
+  for (int g = 0; g < one.n_spatial; g++)
+    one.extent += (one.spatial[g].trip - 1) * one.spatial[g].step;
+  const int dim = add_dim(k, &one);
+  if (dim < 0) return false;
+  map->dim[dim].alone = true;
+  map->part[map->n_parts] = (tf_beside_part){*to, dim};
+  *to = (range){.n = 1, .term = {{.dim = TF_BESIDE_PART + map->n_parts++, .coef = 1}}};
+  return true;
 }
 
 /* Finds the range of dim d of op o on entry to node n. */
@@ -161,7 +251,8 @@ static bool find_dim(mapper *k, int o, int d, int n, range *to) {
   if (from.rule == TF_BY_LOOPS) {
     if (up >= 0 && !map_dim(k, o, d, up, to)) return false;
     if (!splits(k, d, n, k->p->path[lead].n) && up >= 0) return true;
-    if (to->n != 1 || to->term[0].coef != 1) return false; /* the loops split a window */
+    if (to->n != 1 || to->term[0].coef != 1 || to->term[0].dim >= TF_BESIDE_DIMS)
+      return split_range(k, o, d, n, k->p->path[lead].n, to); /* of a window */
     if (up >= 0) one = k->map->dim[to->term[0].dim];
     if (!add_stage(k, o, d, n, k->p->path[lead].n, &one)) return false;
   }
@@ -184,8 +275,6 @@ static bool join_works(bool any, uint32_t one, uint32_t *all) {
   return true;
 }
 
-static bool map_works(mapper *k, int o, int n, uint32_t *dims);
-
 /* Finds the dims that must not be empty for op o to have points at node n, as bits: its own, and
  * where it makes what others read, theirs. */
 static bool find_works(mapper *k, int o, int n, uint32_t *dims) {
@@ -198,7 +287,9 @@ static bool find_works(mapper *k, int o, int n, uint32_t *dims) {
     range one;
     if (!map_dim(k, o, op->dims[i], n, &one)) return false;
     for (int t = 0; t < one.n; t++)
-      if (has_loops(&k->map->dim[one.term[t].dim])) *dims |= UINT32_C(1) << one.term[t].dim;
+      for (uint32_t left = tf_beside_under(k->map, one.term[t].dim); left; left &= left - 1)
+        if (__builtin_ctz(left) >= TF_BESIDE_DIMS || has_loops(&k->map->dim[__builtin_ctz(left)]))
+          *dims |= left & -left;
   }
   if (tf_plan_leads(k->p, o, n)) {
     if (up >= 0 && !map_works(k, o, up, &all)) return false;
@@ -234,7 +325,7 @@ static bool used(const tf_beside_map *map, int dim) {
   for (int f = 0; f < map->n_forms; f++)
     for (int r = 0; r < map->n_ranks; r++)
       for (int i = 0; i < map->rank[f][r].n; i++)
-        any |= map->rank[f][r].term[i].dim == dim;
+        any |= tf_beside_under(map, map->rank[f][r].term[i].dim) >> dim & 1;
   return any;
 }
 
@@ -307,7 +398,7 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
   k.p = m->plan;
   k.map = out;
   k.n_found = 0;
-  out->n_dims = out->n_forms = 0;
+  out->n_dims = out->n_hulls = out->n_parts = out->n_forms = 0;
   out->n_ranks = z->rank;
   if (out->n_ranks > TF_BESIDE_DIMS) return false;
   for (int i = 0; i < s->n_touch; i++) {
@@ -317,6 +408,13 @@ bool tf_beside_map_of(const struct tf_model *m, const tf_slice *s, tf_beside_map
     if (!join_works(i > 0, its, &works) || !add_form(&k, s->touch[i], s->node)) return false;
   }
   if (out->n_forms > 1 && (!alike || tf_is_padded(z))) return false;
+  for (uint32_t left = works >> TF_BESIDE_DIMS; left; left &= left - 1) {
+    if (out->n_ranks == TF_BESIDE_DIMS) return false;
+    for (int f = 0; f < out->n_forms; f++)
+      out->rank[f][out->n_ranks] =
+          (range){.n = 1, .term = {{.dim = TF_BESIDE_PART + __builtin_ctz(left), .coef = 1}}};
+    out->n_ranks++;
+  }
   drop_others(out, works);
   return drop_parts(out);
 }

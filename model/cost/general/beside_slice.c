@@ -6,6 +6,8 @@
 #include "model/flow/layout.h"
 #include "model/flow/plan_class.h"
 
+enum { ALL_DIMS = (1 << TF_BESIDE_DIMS) - 1 };
+
 static int64_t trip_at(const tf_beside *b, int pos) { return b->m->ev.trip[b->path->loops[pos]]; }
 
 /* The dims with loops that rank r depends on, now, or as the other m-tile has left it. */
@@ -13,10 +15,12 @@ static uint32_t dims_of(const tf_beside *b, int r, bool other) {
   const tf_beside_map *map = other ? &b->old : &b->map;
   uint32_t dims = other ? dims_of(b, r, false) : 0;
   for (int f = 0; f < map->n_forms; f++)
-    for (int i = 0; i < map->rank[f][r].n; i++) {
-      const int own = map->rank[f][r].term[i].dim, k = other ? b->holder[own] : own;
-      if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
-    }
+    for (int i = 0; i < map->rank[f][r].n; i++)
+      for (uint32_t left = tf_beside_under(map, map->rank[f][r].term[i].dim) & ALL_DIMS; left;
+           left &= left - 1) {
+        const int own = __builtin_ctz(left), k = other ? b->holder[own] : own;
+        if (k >= 0 && (b->map.dim[k].n || b->map.dim[k].n_spatial)) dims |= UINT32_C(1) << k;
+      }
   return dims;
 }
 
@@ -77,29 +81,26 @@ static bool finds_one(tf_beside *b) {
   return ok;
 }
 
-static int64_t coef_of(const tf_beside_rank *r, int dim) {
-  int64_t sum = 0;
-  for (int i = 0; i < r->n; i++)
-    sum += r->term[i].dim == dim ? r->term[i].coef : 0;
-  return sum;
-}
-
 /* Whether references move rank r by different distances along dim k, so that the hull grows. */
 static bool moves_unlike(const tf_beside_map *map, int r, int k) {
   bool unlike = false;
-  for (int f = 1; f < map->n_forms; f++)
-    unlike |= coef_of(&map->rank[f][r], k) != coef_of(&map->rank[0][r], k);
+  int64_t first = 0, by;
+  for (int f = 0; f < map->n_forms; f++) {
+    unlike |= !tf_beside_moves(map, &map->rank[f][r], k, &by) || (f && by != first);
+    first = by;
+  }
   return unlike;
 }
 
 /* Marks the dims that move ranks. */
 static void mark_ranked(tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
-  for (int r = 0; r < z->rank; r++) {
+  for (int r = 0; r < b->map.n_ranks; r++) {
     const uint32_t dims = dims_of(b, r, false);
+    const bool padded = r < z->rank && z->pad[r] > 0;
     for (int k = 0; k < b->map.n_dims; k++) {
       b->map.dim[k].ranked |= dims >> k & 1;
-      b->map.dim[k].alone |= (dims >> k & 1) && (z->pad[r] > 0 || moves_unlike(&b->map, r, k));
+      b->map.dim[k].alone |= (dims >> k & 1) && (padded || moves_unlike(&b->map, r, k));
     }
   }
   for (int k = 0; k < b->map.n_dims; k++) {
@@ -155,10 +156,14 @@ static bool find_holder(tf_beside *b, int k) {
 static bool leaves_unlike(const tf_beside *b, int k) {
   bool unlike = b->map.n_forms > 1 || b->old.n_forms > 1;
   for (int r = 0; r < b->map.n_ranks && !unlike; r++) {
-    int64_t coef = coef_of(&b->map.rank[0][r], k);
-    for (int d = 0; d < b->old.n_dims; d++)
-      if (b->holder[d] == k) coef -= coef_of(&b->old.rank[0][r], d);
-    unlike = coef != 0;
+    int64_t coef, by;
+    unlike = !tf_beside_moves(&b->map, &b->map.rank[0][r], k, &coef);
+    for (int d = 0; d < b->old.n_dims; d++) {
+      if (b->holder[d] != k) continue;
+      unlike |= !tf_beside_moves(&b->old, &b->old.rank[0][r], d, &by);
+      coef -= by;
+    }
+    unlike |= coef != 0;
   }
   return unlike;
 }
@@ -192,7 +197,8 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
   if (!agree) b->from = -1;
   if (!agree) return true;
   b->old_path = &m->plan->path[m->plan->slices[b->from].node];
-  bool ok = tf_beside_map_of(m, &m->plan->slices[b->from], &b->old);
+  bool ok =
+      tf_beside_map_of(m, &m->plan->slices[b->from], &b->old) && !b->map.n_parts && !b->old.n_parts;
   for (int k = 0; k < b->old.n_dims && ok; k++)
     ok = find_holder(b, k);
   for (int k = 0; k < b->map.n_dims && ok; k++)
@@ -203,6 +209,21 @@ static bool begin_other(struct tf_model *m, tf_beside *b) {
 
 /* ---- a slice -------------------------------------------------------------------------------- */
 
+/* The longest that rank r of a box may be. */
+static double longest(const tf_beside *b, int r) {
+  const double extent = (double)b->m->plan->wl->tensors[b->s->tensor].extent[r];
+  double most = 1;
+  for (int f = 0; f < b->map.n_forms; f++)
+    for (int i = 0; i < b->map.rank[f][r].n; i++) {
+      const int k = b->map.rank[f][r].term[i].dim;
+      if (k >= TF_BESIDE_DIMS || b->map.n_forms > 1) return extent;
+      const tf_beside_dim *d = &b->map.dim[k];
+      const double by = (double)b->map.rank[f][r].term[i].coef;
+      most += (by < 0 ? -by : by) * (double)(d->tile[d->n_stages - 1] - 1);
+    }
+  return most < extent ? most : extent;
+}
+
 /* Whether no sum exceeds 2^60. */
 static bool small(const tf_beside *b) {
   const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
@@ -210,11 +231,67 @@ static bool small(const tf_beside *b) {
   for (int k = 0; k < b->path->n; k++)
     most *= (double)trip_at(b, k);
   for (int r = 0; r < z->rank && !b->s->leaf; r++)
-    most *= (double)z->extent[r];
+    most *= longest(b, r);
   return most < 0x1p60;
 }
 
-bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
+/* Dims whose loops over instances that share a transfer bring boxes that are told apart by place: a
+ * rank that but one of those not yet told moves, by one distance, and no border clips. */
+static uint32_t told(const tf_beside *b, const uint64_t *on) {
+  const tf_tensor *z = &b->m->plan->wl->tensors[b->s->tensor];
+  uint32_t all = 0, before;
+  do {
+    before = all;
+    for (int r = 0; r < b->map.n_ranks; r++) {
+      uint32_t by = 0;
+      bool apart = r >= z->rank || z->pad[r] > 0;
+      for (int k = 0; k < b->map.n_dims; k++) {
+        if (!(dims_of(b, r, false) >> k & 1) || !on[k] || all >> k & 1) continue;
+        int64_t coef;
+        by |= UINT32_C(1) << k;
+        apart |= moves_unlike(&b->map, r, k) ||
+                 !tf_beside_moves(&b->map, &b->map.rank[0][r], k, &coef) || !coef;
+      }
+      if (by && !(by & (by - 1)) && !apart) all |= by;
+    }
+  } while (all != before);
+  return all;
+}
+
+/* Finds the loops over instances that may bring equal boxes to several that share; false: too
+ * many. */
+static bool find_shared(tf_beside *b) {
+  uint64_t on[TF_BESIDE_DIMS] = {0};
+  int64_t n = 1;
+  b->shared = 0;
+  for (int k = 0; k < b->map.n_dims; k++)
+    for (int g = 0;
+         g < b->map.dim[k].n_spatial && b->map.dim[k].ranked && b->i < b->m->plan->n_slices; g++)
+      on[k] |= b->s->merge & UINT64_C(1) << b->map.dim[k].spatial[g].pos;
+  const uint32_t by_place = told(b, on);
+  for (int k = 0; k < b->map.n_dims; k++)
+    if (!(by_place >> k & 1)) b->shared |= on[k];
+  for (uint64_t left = b->shared; left && n <= TF_BESIDE_TOGETHER; left &= left - 1)
+    n *= trip_at(b, __builtin_ctzll(left));
+  b->n = (int)n;
+  return n <= TF_BESIDE_TOGETHER;
+}
+
+/* Room for the kinds of settings of b->n instances, and what they have in common. */
+static bool make_room(tf_beside *b, bool shares) {
+  const size_t dims = (size_t)b->map.n_dims + 1, each = (size_t)TF_BESIDE_KINDS * 2 * (size_t)b->n;
+  b->kinds = malloc(dims * sizeof *b->kinds);
+  b->room = malloc(dims * each * sizeof *b->room);
+  if (shares && b->n > 1)
+    b->shares = malloc((size_t)(b->map.n_ranks + b->map.n_dims + 1) * sizeof *b->shares);
+  else
+    b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
+  for (size_t k = 0; k < dims && b->kinds && b->room; k++)
+    b->kinds[k].room = b->room + k * each;
+  return b->kinds && b->room && (b->sets || b->shares);
+}
+
+bool tf_beside_begin(struct tf_model *m, int i, bool shares, tf_beside *b) {
   const tf_slice *s = tf_slice_at(m->plan, i);
   b->m = m;
   b->i = i;
@@ -225,21 +302,27 @@ bool tf_beside_begin(struct tf_model *m, int i, tf_beside *b) {
   b->drops = false;
   b->from = -1;
   b->kinds = NULL;
+  b->room = NULL;
   b->sets = NULL;
+  b->shares = NULL;
+  b->shared = 0;
+  b->n = TF_ABOUT;
   for (int k = 0; k < b->path->n; k++)
     if (b->path->temporal >> k & 1 && trip_at(b, k) > 1) b->turning |= UINT64_C(1) << k;
   if (!finds_one(b) || !tf_beside_map_of(m, s, &b->map) || !small(b) || !begin_other(m, b))
     return false;
   mark_ranked(b);
-  b->kinds = malloc((size_t)(b->map.n_dims + 1) * sizeof *b->kinds);
-  b->sets = malloc((size_t)(b->map.n_ranks + 1) * sizeof *b->sets);
-  m->starved |= !b->kinds || !b->sets;
-  return b->kinds && b->sets;
+  if (shares && !find_shared(b)) return false;
+  const bool ok = make_room(b, shares);
+  m->starved |= !ok;
+  return ok;
 }
 
 void tf_beside_end(tf_beside *b) {
   free(b->kinds);
+  free(b->room);
   free(b->sets);
+  free(b->shares);
 }
 
 /* The place that spatial loops give an instance along a dim.  False: beyond what they split. */
@@ -258,35 +341,55 @@ static bool place_along(const tf_beside_dim *d, const tf_path *path, const int64
   return works;
 }
 
-static void place_at(tf_beside *b, int64_t *cur, int who) {
+static void place_at(tf_beside *b, int64_t *cur, int who, bool shares) {
   bool works = true, other = true;
   for (int k = 0; k < b->map.n_dims; k++)
     works &= place_along(&b->map.dim[k], b->path, cur, who, &b->at[k]);
-  if (works) b->there |= 1u << who;
-  b->torn |= b->from < 0 && b->drops && !works; /* others may have left content there */
+  if (works) b->there |= UINT64_C(1) << who;
+  b->torn |= !shares && b->from < 0 && b->drops && !works; /* others may have left content there */
   if (b->from < 0) return;
   for (int k = 0; k < b->n_pairs; k++)
     cur[b->pair[k][1]] = cur[b->pair[k][0]];
   for (int k = 0; k < b->old.n_dims; k++)
     other &= place_along(&b->old.dim[k], b->old_path, cur, who, &b->old_at[k]);
-  b->torn |= works != other;
+  b->torn |= works != other && (works || !shares);
 }
 
-void tf_beside_put(tf_beside *b, int64_t *cur, bool alone) {
-  int64_t was[TF_MAX_PATH];
+static void begin_places(tf_beside *b) {
   b->there = b->round = 0;
   b->torn = false;
-  memset(b->at, 0, (size_t)b->map.n_dims * sizeof *b->at);
-  if (b->from >= 0) memset(b->old_at, 0, (size_t)b->old.n_dims * sizeof *b->old_at);
-  place_at(b, cur, TF_SELF);
+}
+
+void tf_beside_put(tf_beside *b, int64_t *cur) {
+  int64_t was[TF_MAX_PATH];
+  begin_places(b);
+  place_at(b, cur, TF_SELF, false);
   for (int k = 0; k < b->path->n; k++)
     was[k] = cur[b->path->loops[k]];
-  for (int w = 0; w < TF_N_BESIDE && !alone; w++) {
+  for (int w = 0; w < TF_N_BESIDE; w++) {
     bool round;
     if (!tf_peers_beside(b->m, b->i, (tf_source)w, cur, &round)) continue;
-    place_at(b, cur, 1 + w);
+    place_at(b, cur, 1 + w, false);
     if (round) b->round |= 2u << w;
     for (int k = 0; k < b->path->n; k++)
       cur[b->path->loops[k]] = was[k];
   }
+}
+
+bool tf_beside_next_shared(const tf_beside *b, int64_t *cur) {
+  for (uint64_t left = b->shared; left;) {
+    const int pos = 63 - __builtin_clzll(left), l = b->path->loops[pos];
+    if (++cur[l] < b->m->ev.trip[l]) return true;
+    cur[l] = 0;
+    left &= ~(UINT64_C(1) << pos);
+  }
+  return false;
+}
+
+void tf_beside_put_shared(tf_beside *b, int64_t *cur) {
+  int who = 0;
+  begin_places(b);
+  do
+    place_at(b, cur, who++, true);
+  while (tf_beside_next_shared(b, cur));
 }

@@ -516,9 +516,20 @@ bool tf_uneven_nodes(struct tf_model *m) {
   return all;
 }
 
+/* The loops at whose first step alone slice i is entered; ~0: sums cannot tell. */
+static uint64_t entered_at(const struct tf_model *m, int i) {
+  const piece x = piece_of(m, i);
+  bool tells = !x.u->off;
+  for (int c = 0; c < x.s->n_class && tells; c++)
+    tells = tf_run_found(m->plan, x.s, &x.s->classes[c]) < 0;
+  return tells ? still_of(m, x.u->run) : ~UINT64_C(0);
+}
+
 bool tf_uneven_slices(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool all = true;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    if (tf_hands(m, i)) m->still[i] = entered_at(m, i);
   for (int i = 0; i < p->n_tile_slices; i++)
     all &= (m->counted[i] = tf_hands(m, i) || count_tile(m, i)) && size_tile(m, i);
   for (int o = 0; o < p->wl->n_ops; o++) {
