@@ -483,7 +483,59 @@ static void check_special(void) {
   }
 }
 
+/* A product on cores, whose operands have formats, or are as many bits wide as these keep of an
+ * element. */
+static void read_packed(test_case *e, const int draws[10], bool packed) {
+  static const char *const topologies[] = {"mesh", "torus", "tree", "bus", "crossbar"};
+  static const char product[] =
+      "architecture:\n  memories:\n  - {name: D}\n"
+      "  - {name: C, mesh: [4, 4], network: {topology: %s, width: 1, multicast: %s, reduce: %s, "
+      "energy-per-hop: 1 pJ}%s}\n"
+      "  compute: [{name: u, ops: [mac]}]\n"
+      "workload:\n  dims: {m: 16, n: 16, k: 16}\n  tensors: %s\n"
+      "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
+      "mapping: |\n"
+      "  D for n=%d k=%d spatial m=%d@x n=%d@y k=%d@x\n"
+      "    C for m=%d n=%d k=%d\n"
+      "      op C\n";
+  char text[2000], tensors[200];
+  snprintf(tensors, sizeof tensors,
+           packed ? "{A: {density: %d / 16}, B: {density: %d / 16}}"
+                  : "{A: {word-bits: %d}, B: {word-bits: %d}}",
+           draws[0] + !packed, draws[1] + !packed);
+  const int n = 1 << draws[2], k = 1 << draws[3], x = 1 << draws[4], y = 1 << draws[5],
+            z = x < 4 ? 1 << draws[6] % 2 : 1;
+  snprintf(text, sizeof text, product, topologies[draws[7]], draws[8] ? "true" : "false",
+           draws[9] ? "true" : "false",
+           packed ? ", format: [{tensors: [A, B], ranks: [bitmask]}]" : "", tensors, n, k, x, y, z,
+           16 / x, 16 / n / y, 16 / k / z);
+  case_read(e, text);
+}
+
+/* What formats keep of an element passes the links: as much as of a narrower one. */
+static void check_packed(void) {
+  enum { CASES = 200 };
+  static const int most[10] = {15, 15, 2, 3, 2, 2, 1, 4, 1, 1};
+  tf_rng g = tf_rng_new(20261130, 41);
+  for (int i = 0; i < CASES; i++) {
+    int draws[10];
+    for (int d = 0; d < 10; d++)
+      draws[d] = (d < 2) + (int)tf_rng_below(&g, (uint32_t)most[d] + (d >= 2));
+    test_case left = {0}, narrow = {0};
+    read_packed(&left, draws, true);
+    read_packed(&narrow, draws, false);
+    if (CHECK(case_evaluate(&left) && case_evaluate(&narrow))) {
+      CHECK(near(left.r.levels[1].hops, narrow.r.levels[1].hops));
+      CHECK(near(left.r.levels[1].link_cycles, narrow.r.levels[1].link_cycles));
+      CHECK(left.r.cycles >= left.r.levels[1].link_cycles * (1 - 1e-9));
+    }
+    case_drop(&left);
+    case_drop(&narrow);
+  }
+}
+
 int main(void) {
+  check_packed();
   check_past("topology: bus", 6 + 12 + 24 + 16, 58);
   check_past("topology: bus, multicast: false", 6 + 24 + 24 + 16, 70);
   check_past("topology: mesh", 3 + 12 + 12 + 8, 3 + 12 + 8);
