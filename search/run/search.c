@@ -1,5 +1,6 @@
 /* tf_search_run: brings the problem into canonical form, searches it, and translates results into
  * the caller's names. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/locale.h"
@@ -7,14 +8,20 @@
 #include "search/common/canon.h"
 #include "search/common/exportable.h"
 #include "search/common/ops.h"
+#include "search/run/composed.h"
 #include "search/run/driver.h"
+
+/* COMPOSED_PART: of a long graph, mappings of its ops get one part in so many of the evaluations.
+ */
+enum { COMPOSED_PART = 4 };
+#define LEAST_SECONDS 1e-3 /* that are left to the rest */
 
 /* ---- to canonical form ---------------------------------------------------------------------- */
 /* The canonical problem. */
 typedef struct {
   tf_canon *canon;
   tf_tree *given;
-  tf_tree **starts; /* [n_starts] */
+  tf_tree **starts; /* [n_starts]; the last may be composed */
   int n_starts;
 } problem;
 
@@ -30,7 +37,7 @@ static bool make_problem(problem *p, const tf_arch *arch, const tf_workload *wl,
                          const tf_tree *given, const tf_search_opts *o, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   p->canon = tf_canon_new(arch, wl, d);
-  p->starts = calloc((size_t)o->n_starts + 1, sizeof *p->starts);
+  p->starts = calloc((size_t)o->n_starts + 2, sizeof *p->starts);
   bool ok = p->canon && p->starts;
   if (ok && given) ok = (p->given = tf_canon_tree(p->canon, given, d)) != NULL;
   for (int i = 0; ok && i < o->n_starts; i++) {
@@ -59,6 +66,42 @@ static bool name_all(const tf_canon *c, tf_found *list, int n) {
   return ok;
 }
 
+/* ---- the search ----------------------------------------------------------------------------- */
+static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, bool moves, tf_diags *d);
+
+static tf_search_result *search_op(const tf_arch *arch, const tf_workload *wl,
+                                   const tf_search_opts *o, tf_diags *d) {
+  return search(arch, wl, NULL, o, true, d);
+}
+
+/* Adds a mapping of a long graph to the starts: tasks and local search see the whole graph at once,
+ * too much of it for their budgets.  With a log there is none: how far it gets depends on the
+ * clock.  o: for the rest of the search; returns the evaluations spent. */
+static int64_t compose(problem *p, tf_search_opts *o) {
+  const tf_arch *arch = tf_canon_arch(p->canon);
+  const tf_workload *wl = tf_canon_workload(p->canon);
+  tf_search_opts part = *o;
+  tf_evaluator q = {.objective = o->objective, .exportable = o->exportable};
+  tf_budget_clock clock;
+  tf_found f;
+  part.budget.max_evals /= COMPOSED_PART;
+  if (wl->n_ops < TF_COMPOSED_FROM || p->given || o->log || o->whole_tiles || o->variants ||
+      tf_workload_masked(wl) || (o->budget.max_evals > 0 && !part.budget.max_evals))
+    return 0;
+  tf_clock_begin(&clock, &o->budget);
+  if (tf_composed(arch, wl, &part, search_op, &clock, &q, &f)) p->starts[p->n_starts++] = f.tree;
+  if (o->budget.max_evals > 0) {
+    q.evals = q.evals < o->budget.max_evals ? q.evals : o->budget.max_evals - 1;
+    o->budget.max_evals -= q.evals;
+  }
+  if (o->budget.time_limit > 0)
+    o->budget.time_limit = fmax(o->budget.time_limit - tf_clock_seconds(&clock), LEAST_SECONDS);
+  o->starts = (const tf_tree *const *)p->starts;
+  o->n_starts = p->n_starts;
+  return q.evals;
+}
+
 static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 const tf_search_opts *o, bool moves, tf_diags *d) {
   problem p = {0};
@@ -69,8 +112,10 @@ static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, cons
   if (make_problem(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;
+    const int64_t spent = moves ? compose(&p, &own) : 0;
     r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves,
                         d);
+    if (r) r->evals += spent;
   }
   bool ok = !r || (name_all(p.canon, r->best, r->n_best) &&
                    name_all(p.canon, r->variants, r->n_variants) &&
