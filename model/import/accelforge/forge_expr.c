@@ -138,7 +138,7 @@ static fg_value eval_name(walk *w, const char *name, const char *from) {
   return unknown(w, from, strlen(name), "nothing defines it, or it depends on an Einsum");
 }
 
-static fg_value call(walk *w, const char *name, const char *from) {
+static fg_value call_function(walk *w, const char *name, const char *from) {
   fg_value a[MOST_ARGUMENTS];
   int n = 0;
   if (!take(w, ")")) do {
@@ -195,7 +195,7 @@ static fg_value eval_atom(walk *w) {
     const char *next = fg_take_name(from, name);
     if (!next) return unknown(w, from, 1, "a number or a name is missing here");
     w->p = next;
-    v = take(w, "(") ? call(w, name, from) : eval_name(w, name, from);
+    v = take(w, "(") ? call_function(w, name, from) : eval_name(w, name, from);
   }
   while (take(w, ".")) {
     const char *next = fg_take_name(w->p, name);

@@ -190,7 +190,7 @@ static void absent(FILE *out, const c_package *k, bool packing) {
 }
 
 /* The function of a call; `with`: one that names the instruction set. */
-static void call(FILE *out, const c_package *k, bool with) {
+static void put_call(FILE *out, const c_package *k, bool with) {
   const tf_workload *wl = k->p->tree->workload;
   const char *n = k->name;
   const int64_t room = room_of(k);
@@ -263,9 +263,9 @@ void c_laid_c(FILE *out, const c_package *k) {
           "size_t %s_workspace(void) { return (size_t)INT64_C(%" PRId64
           ") + %s_rows_workspace(); }\n\n",
           n, room_of(k) + LINE_BYTES, n);
-  call(out, k, false);
+  put_call(out, k, false);
   if (k->n_isas) {
-    call(out, k, true);
+    put_call(out, k, true);
     fprintf(out, "const char *%s_isa(int i) { return %s_rows_isa(i); }\n", n, n);
   }
   if (c_packs(k)) pack(out, k);
