@@ -64,16 +64,17 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
 
 static void keep_found(cli_session *s, const cli_looking *l, const method *by,
                        const tf_solve_result *r) {
-  s->found = (cli_found){.method = by->name,
+  const bool exact = by == &methods[EXACT], space = exact && r->templates;
+  s->found = (cli_found){.method = exact && !space ? "search" : by->name,
                          .objective = tf_objective_key((int)l->objective),
                          .value = r->value,
                          .bound = r->bound,
                          .proved = r->proved,
-                         .space = by == &methods[EXACT],
+                         .space = space,
                          .space_bound = r->space_bound,
                          .space_proved = r->space_proved,
-                         .all_trips = r->all_trips || by != &methods[EXACT],
-                         .bypasses = r->bypasses || by != &methods[EXACT],
+                         .all_trips = r->all_trips || !space,
+                         .bypasses = r->bypasses || !space,
                          .trips_bound = r->trips_bound,
                          .evaluations = r->evals,
                          .seconds = r->seconds,

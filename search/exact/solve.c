@@ -3,6 +3,7 @@
 #include "search/exact/solve.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/locale.h"
 #include "search/closed/canonical.h"
@@ -226,8 +227,39 @@ static bool search_after(const tf_solve_opts *o, tf_solve_result *r, tf_diags *d
   return true;
 }
 
+/* ---- long graphs ---------------------------------------------------------------------------- */
+/* More ops than the branch and bound takes: what the search afterwards finds with the whole budget,
+ * and the bound of all mappings. */
+static tf_solve_result *search_long(const tf_arch *arch, const tf_workload *wl,
+                                    const tf_solve_opts *o, tf_diags *d) {
+  tf_search_opts so = {
+      .objective = o->objective, .exportable = o->exportable, .budget = o->budget, .keep = 1};
+  if (so.budget.max_evals == 0 && so.budget.time_limit <= 0) so.budget.max_evals = o->after;
+  tf_search_result *g = tf_search_run(arch, wl, NULL, &so, d);
+  tf_solve_result *r = g ? calloc(1, sizeof *r) : NULL;
+  if (r) {
+    r->value = INFINITY;
+    r->evals = g->evals;
+    r->seconds = g->seconds;
+    r->stopped_by = g->stopped_by;
+    r->threads = g->threads;
+  }
+  if (r && g->n_best) {
+    r->tree = g->best[0].tree;
+    g->best[0].tree = NULL;
+    r->value = g->best[0].value;
+    r->figures = g->best[0].figures;
+  }
+  if (g && !r) tf_out_of_memory(d);
+  tf_search_free(g);
+  if (!r || bound_by_workload(arch, wl, o, r, d)) return r;
+  tf_solve_free(r);
+  return NULL;
+}
+
 static tf_solve_result *solve(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                               tf_diags *d) {
+  if (wl->n_ops > TF_X_OPS && o->after) return search_long(arch, wl, o, d);
   tf_solve_result *r = tf_x_solve(arch, wl, o, NULL, NULL, d);
   const bool masked = r && tf_workload_masked(wl);
   if (r && !masked) break_ties(arch, wl, o, r); /* with all points, other mappings tie */

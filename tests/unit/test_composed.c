@@ -187,10 +187,27 @@ static void test_found(void) {
   case_drop(&c);
 }
 
+/* `solve` of more ops than its branch and bound takes is that search, where one may follow it. */
+static void test_solved(void) {
+  test_case c = chain_on_edge();
+  tf_solve_opts o = {.budget.max_evals = 400, .budget.threads = 1};
+  CHECK(!tf_solve_exact(c.spec->arch, c.spec->workload, &o, c.d));
+  CHECK(tf_diags_errors(c.d) == 1);
+  o.after = 400;
+  tf_solve_result *r = tf_solve_exact(c.spec->arch, c.spec->workload, &o, c.d);
+  if (CHECK(r && r->tree)) {
+    CHECK_I64(r->templates, 0);
+    CHECK(r->evals <= 400 && r->bound > 0 && r->bound <= r->value && !r->space_proved);
+  }
+  tf_solve_free(r);
+  case_drop(&c);
+}
+
 int main(void) {
   test_drawn();
   test_refused();
   test_part();
   test_found();
+  test_solved();
   return check_report();
 }
