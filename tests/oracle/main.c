@@ -66,9 +66,10 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   if (!m || !o) abort();
   if (s->walk) tf_model_to_walk(m);
   if (oracle_all_points) tf_model_all_points(m);
-  if (o->gave_up)
+  if (o->gave_up) {
     s->too_large++;
-  else if (!tf_model_eval(m, NULL, &r)) {
+    if (s->file) printf("# %s: too large to walk: too many %s\n", s->file, o->too_many);
+  } else if (!tf_model_eval(m, NULL, &r)) {
     s->overflow++;
     n.len = (size_t)snprintf(n.text, sizeof n.text, "# model: %s\n",
                              r.overflow ? "overflow" : "trip counts do not cover the extents");
@@ -102,7 +103,7 @@ static bool load_case(page *p, const char *path) {
   p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
   p->text[p->len] = 0;
   if (f) fclose(f);
-  return p->len > 0;
+  return p->len > 0 && p->len < sizeof p->text - 1;
 }
 
 static void one(session *s, uint64_t seed) {
@@ -111,7 +112,12 @@ static void one(session *s, uint64_t seed) {
   const char *kind = "file";
   gen_with_lines =
       s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
-  if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
+  if (s->file && !load_case(&p, s->file)) {
+    printf("# %s: cannot be read, or is longer than %zu bytes\n", s->file, sizeof p.text - 2);
+    s->refused++;
+    return;
+  }
+  if (!s->file && !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -122,9 +128,9 @@ static void one(session *s, uint64_t seed) {
   written_use(divided && tree ? p.text : NULL, tree ? tree->workload : NULL);
   tally *k = kind_of(s, kind);
   k->drawn++;
-  if (s->print) {
+  if (s->print || (s->file && !tree)) {
     char *why = tf_diags_text(d);
-    printf("%s%s\n", p.text, why ? why : "");
+    printf("%s\n%s\n", s->print ? p.text : s->file, why ? why : "");
     free(why);
   }
   if (!tree)
