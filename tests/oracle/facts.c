@@ -182,6 +182,7 @@ static void find_radix(oracle *o) {
       if (l->axis != TF_TEMPORAL && (uint64_t)l->trip > most) most = (uint64_t)l->trip;
     }
   o->radix = most;
+  o->saw[SAW_WIDE] = most > 16;
   for (int op = 0; op < o->wl->n_ops; op++) {
     place path[MAX_PATH];
     const int len = path_to(o, o->tree->op_node[op], path);

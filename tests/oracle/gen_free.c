@@ -131,7 +131,7 @@ void gen_free(tf_rng *g, page *p) {
   maker f = {.g = g};
   page ops = {.len = 0};
   for (int d = 0; d < N_DIMS; d++)
-    f.extent[d] = rng_between(g, 1, 5);
+    f.extent[d] = gen_extent(g, 5);
   for (int n = rng_between(g, 1, MOST_OPS); f.n_made < n;)
     draw_op(&f, &ops);
   page_say(p, "workload:\n  name: w\n  dims: {");

@@ -1,13 +1,14 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
  * [--padded] [--masked]
- *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines] [--wide]
  *               [--numbers] [--all-points]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
  * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
  * follows the text; --left-out: of masked ones only those count in which a step was left out;
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
+ * --wide: all with long dims and as many instances, as one in 16 has otherwise;
  * --numbers: all with ops without dims, as one in eight has otherwise;
  * --all-points: steps that a mask leaves out count, too, as searches have them; kept cases count
  * both ways;
@@ -35,7 +36,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked, left_out, walk, lines;
+  bool coverage, print, masked, left_out, walk, lines, wide;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -112,6 +113,7 @@ static void one(session *s, uint64_t seed) {
   const char *kind = "file";
   gen_with_lines =
       s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
+  gen_wide = s->wide || (!s->features && seed % 16 == 3);
   if (s->file && !load_case(&p, s->file)) {
     printf("# %s: cannot be read, or is longer than %zu bytes\n", s->file, sizeof p.text - 2);
     s->refused++;
@@ -160,7 +162,8 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
                                                  [SAW_LEFT_OUT] = "a step left out",
                                                  [SAW_HELD] = "what a neighbour held",
                                                  [SAW_NEEDED] = "what a neighbour needs, too",
-                                                 [SAW_ROUND] = "a neighbour round a torus"};
+                                                 [SAW_ROUND] = "a neighbour round a torus",
+                                                 [SAW_WIDE] = "a loop over more than 16 instances"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
@@ -169,7 +172,7 @@ static void print_coverage(const session *s) {
   for (int f = 0; f < GEN_N; f++)
     printf("%-17s %23ld compared\n", gen_feature_name[f], s->with[f]);
   for (int e = 0; e < N_EVENTS; e++)
-    printf("%-32s %8ld compared\n", event_name[e], s->saw[e]);
+    printf("%-34s %6ld compared\n", event_name[e], s->saw[e]);
   printf("%-32s %8ld compared\n", "that fit", s->feasible);
 }
 
@@ -188,6 +191,8 @@ static bool set_mode(session *s, const char *option) {
     s->coverage = true;
   else if (!strcmp(option, "--lines"))
     s->lines = true;
+  else if (!strcmp(option, "--wide"))
+    s->wide = true;
   else if (!strcmp(option, "--walk"))
     s->walk = true;
   else if (!strcmp(option, "--all-points"))

@@ -35,6 +35,7 @@ typedef enum {
   SAW_HELD,
   SAW_NEEDED,
   SAW_ROUND,
+  SAW_WIDE,
   N_EVENTS
 } event;
 
