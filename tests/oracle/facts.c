@@ -162,6 +162,17 @@ int follows(const oracle *o, int n, int z) {
   return -1;
 }
 
+int unit_of(const oracle *o, int op) {
+  int deepest = 0;
+  for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
+  for (int u = 0; u < o->arch->n_units; u++)
+    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
+      return u;
+  return 0;
+}
+
 /* ---- what there is room for ----------------------------------------------------------------- */
 
 void give_up_walk(oracle *o, const char *too_many) {

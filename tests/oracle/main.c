@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
-  gen_with_lines = s.lines;
+  gen_with_lines = s.lines, gen_wide = s.wide;
   if (ways)
     return ways_print(cases, seed, ways, !alone,
                       (ways_hooks){tf_model_to_walk, tf_model_walked, s.features}) > 0;

@@ -276,6 +276,7 @@ int server(const oracle *o, int n, int z,
            int level);                     /* innermost level outside `level` that holds z */
 bool makes(const oracle *o, int n, int z); /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
+int unit_of(const oracle *o, int op); /* the first that has the op's kinds, below all its Tiles */
 int stream_scope(const oracle *o, int op); /* scope that streams op's output; -1 */
 /* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's
  * (SEMANTICS D18); -1 */

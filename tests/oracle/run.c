@@ -682,17 +682,6 @@ static void run_node(oracle *o, int n) {
 
 /* ---- the whole run -------------------------------------------------------------------------- */
 
-static int unit_of(const oracle *o, int op) {
-  int deepest = 0;
-  for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
-      deepest = o->tree->nodes[n].level;
-  for (int u = 0; u < o->arch->n_units; u++)
-    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
-      return u;
-  return 0;
-}
-
 static void add_retained(oracle *o) {
   for (int n = 0; n < o->tree->n_nodes; n++)
     for (int k = 0; o->tree->nodes[n].kind == TF_SCOPE && k < o->tree->nodes[n].n_retain; k++) {
