@@ -161,3 +161,69 @@ int follows(const oracle *o, int n, int z) {
   }
   return -1;
 }
+
+int unit_of(const oracle *o, int op) {
+  int deepest = 0;
+  for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
+  for (int u = 0; u < o->arch->n_units; u++)
+    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
+      return u;
+  return 0;
+}
+
+/* ---- what there is room for ----------------------------------------------------------------- */
+
+void give_up_walk(oracle *o, const char *too_many) {
+  if (!o->gave_up) o->too_many = too_many;
+  o->gave_up = true;
+}
+
+static void limit(oracle *o, int64_t n, int64_t most, const char *what) {
+  if (n > most) give_up_walk(o, what);
+}
+
+/* A key has a digit for each spatial loop above its instance, behind a one. */
+static void find_radix(oracle *o) {
+  uint64_t most = 2;
+  for (int n = 0; n < o->tree->n_nodes; n++)
+    for (int s = 0; s < o->tree->nodes[n].n_loops; s++) {
+      const tf_loop *l = &o->tree->nodes[n].loops[s];
+      if (l->axis != TF_TEMPORAL && (uint64_t)l->trip > most) most = (uint64_t)l->trip;
+    }
+  o->radix = most;
+  o->saw[SAW_WIDE] = most > 16;
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    place path[MAX_PATH];
+    const int len = path_to(o, o->tree->op_node[op], path);
+    uint64_t keys = 2;
+    for (int i = 0; i < len; i++) {
+      if (loop_of(o, path[i])->axis == TF_TEMPORAL || loop_of(o, path[i])->trip <= 1) continue;
+      if (keys > UINT64_MAX / most) give_up_walk(o, "instances to be named");
+      keys *= most;
+    }
+  }
+}
+
+void find_room(oracle *o) {
+  limit(o, o->tree->n_nodes, MAX_NODES, "nodes");
+  limit(o, o->wl->n_ops, MAX_OPS, "ops");
+  limit(o, o->wl->n_tensors, 256, "tensors");
+  limit(o, o->arch->n_memories, MAX_LEVELS - 1, "memories");
+  for (int z = 0; z < o->wl->n_tensors; z++) {
+    limit(o, o->wl->tensors[z].rank, MAX_RANK, "ranks of a tensor");
+    limit(o, tf_tensor_words(&o->wl->tensors[z]), MAX_ELEMENTS, "elements of a tensor");
+  }
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    limit(o, o->wl->ops[op].n_reads, 15, "reads of an op");
+    limit(o, o->wl->ops[op].n_dims, MAX_DIMS, "dims of an op");
+    int loops = 0;
+    for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
+      loops += o->tree->nodes[n].n_loops;
+    limit(o, loops, MAX_PATH, "loops above an op");
+  }
+  for (int n = 0; n < o->tree->n_nodes; n++)
+    limit(o, o->tree->nodes[n].n_loops, 16, "loops of a Tile");
+  if (!o->gave_up) find_radix(o);
+}

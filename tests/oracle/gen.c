@@ -52,6 +52,13 @@ int rng_between(tf_rng *g, int lo, int hi) {
 
 bool rng_chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
+bool gen_wide;
+
+int gen_extent(tf_rng *g, int most) {
+  if (!gen_wide) return rng_between(g, 1, most);
+  return rng_chance(g, 3) ? rng_between(g, 15, 21) : rng_between(g, 1, most < 3 ? most : 3);
+}
+
 /* ---- mappings ------------------------------------------------------------------------------- */
 
 enum { MAX_OPS = 16, MAX_DIMS = 12 };
@@ -133,6 +140,7 @@ static void infer(maker *k, const int *ops, int n) {
 /* A trip count for what is left of a range: `all` of it, or some; now and then past it. */
 static int64_t trip_for(maker *k, int64_t len, bool all) {
   if (len <= 1) return all || !rng_chance(k->g, 12) ? 1 : 2;
+  if (gen_wide && len > 16 && rng_chance(k->g, 2)) return len;
   int64_t t = all ? len : rng_between(k->g, 1, (int)len);
   if (!all && rng_chance(k->g, 2))
     while (len % t)
@@ -164,7 +172,8 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n)) k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);
     const bool handing = *k->features >> GEN_PEERS & 1;
-    if (trip > 1 && trip <= (handing ? 6 : 4) && rng_chance(k->g, handing ? 2 : 3)) {
+    if (trip > 1 && (gen_wide || trip <= (handing ? 6 : 4)) &&
+        rng_chance(k->g, handing || gen_wide ? 2 : 3)) {
       size_t at = strlen(spatial);
       snprintf(spatial + at, sizeof spatial - at, " %s=%d@%c", k->wl->dims[d].name, (int)trip,
                rng_chance(k->g, 2) ? 'x' : 'y');

@@ -87,6 +87,10 @@ bool gen_mapping(tf_rng *g, page *p, unsigned *features);
 extern const char *const gen_feature_name[GEN_N];
 /* Whether machines have memories with lines, and tensors layouts in them. */
 extern bool gen_with_lines;
+/* Whether some dims have more than 16 elements, and spatial loops take as many steps. */
+extern bool gen_wide;
+/* An extent: 1 to most, or a wide one. */
+int gen_extent(tf_rng *g, int most);
 /* One case in so many has ops without dims and tensors of one number; 0: none has. */
 extern int gen_numbers_in;
 #endif

@@ -5,7 +5,7 @@
 
 #include "tests/oracle/gen.h"
 
-enum { N_DIMS = 5, MOST_OPS = 5, MOST_RANK = 3, MOST_SPAN = 12 };
+enum { N_DIMS = 5, MOST_OPS = 5, MOST_RANK = 3, MOST_SPAN = 12, MOST_WIDE = 24 };
 
 typedef struct {
   int rank, extent[MOST_RANK], pad[MOST_RANK];
@@ -61,7 +61,7 @@ static void write_within(maker *f, page *p, int extent, int pad) {
 /* An index of a tensor that takes its extents from it. */
 static void write_span(maker *f, page *p) {
   terms x = draw_terms(f);
-  while (x.hi - x.lo >= MOST_SPAN)
+  while (x.hi - x.lo >= (gen_wide ? MOST_WIDE : MOST_SPAN))
     x = draw_terms(f);
   page_say(p, "%d%s", (rng_chance(f->g, 5) ? rng_between(f->g, 1, 2) : 0) - x.lo, x.text);
   f->used |= x.dims;
@@ -131,7 +131,7 @@ void gen_free(tf_rng *g, page *p) {
   maker f = {.g = g};
   page ops = {.len = 0};
   for (int d = 0; d < N_DIMS; d++)
-    f.extent[d] = rng_between(g, 1, 5);
+    f.extent[d] = gen_extent(g, 5);
   for (int n = rng_between(g, 1, MOST_OPS); f.n_made < n;)
     draw_op(&f, &ops);
   page_say(p, "workload:\n  name: w\n  dims: {");

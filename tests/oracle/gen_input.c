@@ -158,7 +158,7 @@ static void write_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "workload:\n  name: w\n  dims: {");
   for (const char *c = dims; *c; c++)
     if (*c == '@')
-      page_say(p, "%d", rng_between(g, 1, 6));
+      page_say(p, "%d", gen_extent(g, 6));
     else
       page_say(p, "%c", *c);
   page_say(p, "}\n");
@@ -202,7 +202,7 @@ static int draw_pad(tf_rng *g, reach x) {
 }
 
 static const char *drawn_one(tf_rng *g, page *p) {
-  int e = rng_between(g, 1, 6), r = rng_between(g, 1, 5), q = rng_between(g, 1, 4),
+  int e = gen_extent(g, 6), r = rng_between(g, 1, 5), q = rng_between(g, 1, 4),
       s = rng_between(g, 1, 3);
   reach x = draw_reach(g, "p", e, "r", r), y = draw_reach(g, "q", q, "s", s);
   bool flat = rng_chance(g, 2);
@@ -220,7 +220,7 @@ static const char *drawn_one(tf_rng *g, page *p) {
 /* The first one's outputs cover what the second reads but for its pad, or some more at either end.
  */
 static const char *drawn_two(tf_rng *g, page *p) {
-  int e = rng_between(g, 1, 6), t = rng_between(g, 1, 4), r = rng_between(g, 1, 4);
+  int e = gen_extent(g, 6), t = rng_between(g, 1, 4), r = rng_between(g, 1, 4);
   reach y = draw_reach(g, "p", e, "t", t);
   int pad = draw_pad(g, y), before = rng_chance(g, 3) ? 1 : 0,
       after = rng_chance(g, 3) ? rng_between(g, 1, 2) : 0;

@@ -70,7 +70,7 @@ const char *gen_masked(tf_rng *g, page *p) {
   static const char *const name[] = {"masked softmax", "attention, masked",
                                      "attention, masked, divided", "attention of projections"};
   const int kind = rng_chance(g, 6) ? rng_between(g, 2, 3) : rng_between(g, 0, 1),
-            m = rng_between(g, 2, 5);
+            m = gen_wide && rng_chance(g, 2) ? rng_between(g, 15, 21) : rng_between(g, 2, 5);
   const int l = rng_chance(g, 4) ? rng_between(g, 2, 5) : m;
   const char *h = kind == 1 && rng_chance(g, 5) ? "b," : "";
   const names n = draw_names(g, kind > 0, m);

@@ -17,7 +17,7 @@ static window over_input(tf_rng *g) {
   window w = {.stride = rng_between(g, 1, chance(g, 3) ? 4 : 2),
               .dilation = rng_between(g, 1, chance(g, 3) ? 3 : 1),
               .taps = rng_between(g, 1, 4),
-              .out = rng_between(g, 1, 6)};
+              .out = gen_extent(g, 6)};
   int most = (reach(&w) - 1) / 2;
   w.pad = rng_between(g, 0, most < 3 ? most : 3);
   w.shift = chance(g, 3) ? 0 : w.pad;

@@ -183,8 +183,8 @@ static void sums(speller *s, words e, words z) {
 }
 
 void spell(tf_rng *g, page *p, spelled_may may, spelled *out) {
-  *out = (spelled){.m = rng_between(g, 1, may.most),
-                   .l = rng_between(g, 1, may.most),
+  *out = (spelled){.m = gen_extent(g, may.most),
+                   .l = gen_extent(g, may.most),
                    .a = rng_between(g, 1, may.most / 3 + 1),
                    .n_dim = rng_between(g, 1, may.most / 3 + 1),
                    .b = rng_chance(g, 4) ? 2 : 0};

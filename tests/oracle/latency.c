@@ -58,19 +58,23 @@ bool mean_allowed(oracle *o) {
   return may;
 }
 
-/* Words on the ports of a memory, instance by instance. */
+/* Words on the ports of a memory, instance by instance; kept from one use to the next. */
 typedef struct {
-  int n;
+  int n, room;
   struct {
     uint64_t instance;
     ports w;
-  } of[1024];
+  } * of;
 } tally;
 
 static ports *tally_at(tally *t, uint64_t instance) {
   for (int i = 0; i < t->n; i++)
     if (t->of[i].instance == instance) return &t->of[i].w;
-  if (t->n == 1024) abort();
+  if (t->n == t->room) {
+    t->room = t->room ? 2 * t->room : 64;
+    t->of = realloc(t->of, (size_t)t->room * sizeof *t->of);
+    if (!t->of) abort();
+  }
   t->of[t->n].instance = instance;
   t->of[t->n].w = (ports){0, 0};
   return &t->of[t->n++].w;

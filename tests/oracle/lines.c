@@ -40,7 +40,7 @@ static int64_t address(const oracle *o, int n, int level, int z, int64_t i) {
   return at;
 }
 
-touched lines_of(const oracle *o, int n, int level, int z, const set *s) {
+touched lines_of(oracle *o, int n, int level, int z, const set *s) {
   static unsigned char line[MAX_LINES];
   const tf_memory *m = &o->arch->memories[level];
   int64_t in_bank[4096] = {0};
@@ -52,8 +52,10 @@ touched lines_of(const oracle *o, int n, int level, int z, const set *s) {
     const int64_t bits = o->wl->tensors[z].word_bits, first = address(o, n, level, z, i) * bits;
     for (int64_t b = first; b < first + bits; b++) {
       const int64_t k = b / (m->line * m->word_bits);
-      if (k >= MAX_LINES) abort();
-      line[k] = 1;
+      if (k < MAX_LINES)
+        line[k] = 1;
+      else
+        give_up_walk(o, "lines of a tensor");
     }
   }
   for (int64_t k = 0; k < MAX_LINES; k++) {
@@ -99,7 +101,10 @@ void note_access(oracle *o, uint64_t server, const set *element, bool reads, boo
   int k = 0;
   while (k < o->n_at_once && o->at_once[k].server != server)
     k++;
-  if (k == MAX_SERVERS) abort();
+  if (k == MAX_SERVERS) {
+    give_up_walk(o, "instances that serve one step, with lines");
+    return;
+  }
   if (k == o->n_at_once) {
     memset(&o->at_once[k], 0, sizeof o->at_once[k]);
     o->at_once[k].server = server;

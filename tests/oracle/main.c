@@ -1,13 +1,14 @@
 /* The model against the brute-force walk on random cases.
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
  * [--padded] [--masked]
- *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines]
+ *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines] [--wide]
  *               [--numbers] [--all-points]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
  * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
  * follows the text; --left-out: of masked ones only those count in which a step was left out;
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
+ * --wide: all with long dims and as many instances, as one in 16 has otherwise;
  * --numbers: all with ops without dims, as one in eight has otherwise;
  * --all-points: steps that a mask leaves out count, too, as searches have them; kept cases count
  * both ways;
@@ -35,7 +36,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked, left_out, walk, lines;
+  bool coverage, print, masked, left_out, walk, lines, wide;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -66,9 +67,10 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   if (!m || !o) abort();
   if (s->walk) tf_model_to_walk(m);
   if (oracle_all_points) tf_model_all_points(m);
-  if (o->gave_up)
+  if (o->gave_up) {
     s->too_large++;
-  else if (!tf_model_eval(m, NULL, &r)) {
+    if (s->file) printf("# %s: too large to walk: too many %s\n", s->file, o->too_many);
+  } else if (!tf_model_eval(m, NULL, &r)) {
     s->overflow++;
     n.len = (size_t)snprintf(n.text, sizeof n.text, "# model: %s\n",
                              r.overflow ? "overflow" : "trip counts do not cover the extents");
@@ -102,7 +104,7 @@ static bool load_case(page *p, const char *path) {
   p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
   p->text[p->len] = 0;
   if (f) fclose(f);
-  return p->len > 0;
+  return p->len > 0 && p->len < sizeof p->text - 1;
 }
 
 static void one(session *s, uint64_t seed) {
@@ -111,7 +113,13 @@ static void one(session *s, uint64_t seed) {
   const char *kind = "file";
   gen_with_lines =
       s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
-  if (s->file ? !load_case(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
+  gen_wide = s->wide || (!s->features && seed % 16 == 3);
+  if (s->file && !load_case(&p, s->file)) {
+    printf("# %s: cannot be read, or is longer than %zu bytes\n", s->file, sizeof p.text - 2);
+    s->refused++;
+    return;
+  }
+  if (!s->file && !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -122,9 +130,9 @@ static void one(session *s, uint64_t seed) {
   written_use(divided && tree ? p.text : NULL, tree ? tree->workload : NULL);
   tally *k = kind_of(s, kind);
   k->drawn++;
-  if (s->print) {
+  if (s->print || (s->file && !tree)) {
     char *why = tf_diags_text(d);
-    printf("%s%s\n", p.text, why ? why : "");
+    printf("%s\n%s\n", s->print ? p.text : s->file, why ? why : "");
     free(why);
   }
   if (!tree)
@@ -154,7 +162,8 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
                                                  [SAW_LEFT_OUT] = "a step left out",
                                                  [SAW_HELD] = "what a neighbour held",
                                                  [SAW_NEEDED] = "what a neighbour needs, too",
-                                                 [SAW_ROUND] = "a neighbour round a torus"};
+                                                 [SAW_ROUND] = "a neighbour round a torus",
+                                                 [SAW_WIDE] = "a loop over more than 16 instances"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
@@ -163,7 +172,7 @@ static void print_coverage(const session *s) {
   for (int f = 0; f < GEN_N; f++)
     printf("%-17s %23ld compared\n", gen_feature_name[f], s->with[f]);
   for (int e = 0; e < N_EVENTS; e++)
-    printf("%-32s %8ld compared\n", event_name[e], s->saw[e]);
+    printf("%-34s %6ld compared\n", event_name[e], s->saw[e]);
   printf("%-32s %8ld compared\n", "that fit", s->feasible);
 }
 
@@ -182,6 +191,8 @@ static bool set_mode(session *s, const char *option) {
     s->coverage = true;
   else if (!strcmp(option, "--lines"))
     s->lines = true;
+  else if (!strcmp(option, "--wide"))
+    s->wide = true;
   else if (!strcmp(option, "--walk"))
     s->walk = true;
   else if (!strcmp(option, "--all-points"))
@@ -225,7 +236,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
-  gen_with_lines = s.lines;
+  gen_with_lines = s.lines, gen_wide = s.wide;
   if (ways)
     return ways_print(cases, seed, ways, !alone,
                       (ways_hooks){tf_model_to_walk, tf_model_walked, s.features}) > 0;

@@ -44,15 +44,15 @@ where place_of(const oracle *o, int n) {
 /* ---- links ---------------------------------------------------------------------------------- */
 
 /* The links of one word; those taken already do not count again. */
+enum { MAX_WAY = 4096 };
 typedef struct {
   int n;
-  uint64_t key[4096];
+  uint64_t key[MAX_WAY];
 } way;
 
 static bool taken_before(way *w, uint64_t link) {
   for (int i = 0; i < w->n; i++)
     if (w->key[i] == link) return true;
-  if (w->n == 4096) abort();
   w->key[w->n++] = link;
   return false;
 }
@@ -61,6 +61,10 @@ static bool taken_before(way *w, uint64_t link) {
 static void take(oracle *o, int level, way *w, uint64_t link, double amount) {
   network *k = &o->networks[level];
   int i = 0;
+  if (w->n == MAX_WAY) {
+    give_up_walk(o, "links of one way");
+    return;
+  }
   if (taken_before(w, link)) return;
   k->hops += amount;
   while (i < k->n && k->link[i].key != link)

@@ -17,6 +17,8 @@ enum {
   MOST_BOUNDS = 8,
   MAX_LEVELS = 16,
   MAX_PRODUCTIONS = 512,
+  MAX_RETAINING = 512,
+  MAX_AT_HOME = 4096,
   MAX_CLASSES = MAX_PATH + 1
 };
 
@@ -33,6 +35,7 @@ typedef enum {
   SAW_HELD,
   SAW_NEEDED,
   SAW_ROUND,
+  SAW_WIDE,
   N_EVENTS
 } event;
 
@@ -69,10 +72,20 @@ typedef struct {
   copy *copies;
 } shelf;
 
+/* A memory's instance, 0 where any will do, and the production: two keys, for one number made of
+ * both could be that of another pair. */
+typedef struct {
+  uint64_t instance, production;
+} where_made;
+
+static inline bool same_made(where_made a, where_made b) {
+  return a.instance == b.instance && a.production == b.production;
+}
+
 /* Elements met in a production, by memory instance or by production. */
 typedef struct {
   int what; /* m-tile node, or the op's leaf */
-  uint64_t key;
+  where_made key;
   set met;
 } record;
 
@@ -80,9 +93,9 @@ typedef struct {
  * scope. */
 typedef struct {
   int n;
-  uint64_t key[512];
+  uint64_t key[MAX_RETAINING];
   bool open; /* its scope runs now: made is in force */
-  box held[512], made[512];
+  box held[MAX_RETAINING], made[MAX_RETAINING];
 } halo;
 
 typedef struct {
@@ -155,6 +168,7 @@ typedef struct {
   arrival *arrivals; /* [MAX_FLOWS] of this moment */
   int n_arrivals;
   int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
+  uint64_t radix;               /* of instances' keys: no spatial loop takes more steps */
   int n_shelves;
   shelf *shelves;
   int n_records[256]; /* [tensor] */
@@ -223,8 +237,8 @@ typedef struct {
   bool everywhere;        /* loops do not split what wanders (home.c) */
   bool no_borders;        /* ranges are as if no tensor ended anywhere */
   bool mean;              /* ports are those of the mean instance */
-  bool gave_up; /* more steps than that, or a tensor too large for a set: nothing is to be read off
-                 */
+  const char *too_many;   /* why it gave up: of these there are more than the walk has room for */
+  bool gave_up;           /* nothing is to be read off */
   bool saw[N_EVENTS];
 } oracle;
 
@@ -242,6 +256,11 @@ typedef struct late_step {
 } late_step;
 void find_late(const oracle *o, late_step *step); /* [op] */
 
+/* ---- what there is room for (facts.c) ------------------------------------------------------ */
+void give_up_walk(oracle *o, const char *too_many);
+/* Gives up where the case is too large for the tables, and finds the radix of instances' keys. */
+void find_room(oracle *o);
+
 /* ---- facts of the tree (facts.c) ---------------------------------------------------------- */
 bool below(const oracle *o, int n, int top); /* n is top or stands below it */
 bool op_below(const oracle *o, int op, int top);
@@ -257,6 +276,7 @@ int server(const oracle *o, int n, int z,
            int level);                     /* innermost level outside `level` that holds z */
 bool makes(const oracle *o, int n, int z); /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
+int unit_of(const oracle *o, int op); /* the first that has the op's kinds, below all its Tiles */
 int stream_scope(const oracle *o, int op); /* scope that streams op's output; -1 */
 /* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's
  * (SEMANTICS D18); -1 */
@@ -309,7 +329,7 @@ bool next_instance(oracle *o, int n);          /* of the spatial loops above n *
 uint64_t instance_key(const oracle *o, int n); /* settings of spatial loops above n that turn */
 shelf *shelf_of(oracle *o, int tile, int z);
 copy *copy_at(shelf *s, uint64_t instance, bool add);
-set *met_at(oracle *o, int z, int what, uint64_t key);
+set *met_at(oracle *o, int z, int what, where_made key);
 void forget_production(oracle *o, int z);
 void pass_seq(oracle *o, int scope, int child);
 void leave_child(oracle *o, int scope, int child);
@@ -376,7 +396,7 @@ typedef struct {
   int64_t lines, cycles;
 } touched;
 /* What an access to these elements touches of memory `level`, for what is below node n. */
-touched lines_of(const oracle *o, int n, int level, int z, const set *s);
+touched lines_of(oracle *o, int n, int level, int z, const set *s);
 /* What enters an instance of m-tile n; of it what carries a partial result is in `before`. */
 void note_lines(oracle *o, int n, int z, const set *load, const set *before, bool speaks);
 /* An access of a unit; the end of those at one step, to the operand z of leaf n, reference `at`. */

@@ -105,7 +105,10 @@ static void note_size(oracle *o, int n, int z, const box *b) {
 
 /* Those of a set that stand for elements of z. */
 static void note_arrival(oracle *o, const moment *m, int n, words w, bool speaks) {
-  if (o->n_arrivals == MAX_FLOWS) abort();
+  if (o->n_arrivals == MAX_FLOWS) {
+    give_up_walk(o, "instances at one moment, for a network");
+    return;
+  }
   o->arrivals[o->n_arrivals++] = (arrival){m->asked, w.fill, w.read, speaks, place_of(o, n)};
 }
 
@@ -162,16 +165,20 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
     while (k < n_keys && keys[k] != key)
       k++;
     if (k == n_keys) {
-      if (n_keys == MAX_PRODUCTIONS) abort();
+      if (n_keys == MAX_PRODUCTIONS) {
+        give_up_walk(o, "productions at one moment");
+        break;
+      }
       keys[n_keys] = key;
       memset(&now[n_keys++], 0, sizeof now[0]);
     }
-    enter_slice(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
+    enter_slice(o, n, z, s, &m, met_at(o, z, -1 - s->level, (where_made){.production = key}),
+                &now[k]);
     any = true;
   } while (next_instance(o, n));
   for (int k = 0; k < n_keys && makes(o, n, z);
        k++) /* what is read before it is made carries nothing */
-    add_set(o, z, met_at(o, z, -1 - s->level, keys[k]), &now[k]);
+    add_set(o, z, met_at(o, z, -1 - s->level, (where_made){.production = keys[k]}), &now[k]);
   if (any) s->latest = n;
   if (o->topologies) find_links(o, n, z, o->arrivals, o->n_arrivals);
   free(m.list);
@@ -216,7 +223,10 @@ static int list_instances(oracle *o, int n, int z, shelf *s, neighbour *all) {
   do {
     neighbour *k = &all[count++];
     const copy *c = copy_at(s, instance_key(o, n), true);
-    if (count == MAX_FLOWS) abort();
+    if (count == MAX_FLOWS) {
+      give_up_walk(o, "instances that hand words on");
+      break;
+    }
     memset(k, 0, sizeof *k);
     k->at = place_of(o, n);
     k->had = c->what;
@@ -254,6 +264,7 @@ static void enter_beside(oracle *o, int n, int z) {
   int k = 0;
   first_instance(o, n);
   do {
+    if (o->gave_up) break;
     const neighbour *own = &all[k];
     o->arrivals[k++] = (arrival){.all = own->rest, .place = own->at};
     if (own->all || own->sent)
@@ -304,8 +315,8 @@ static bool in_box(const oracle *o, int z, const box *b, const set *s) {
 static void at_home(oracle *o, int n, int op, int z, bool makes_it, const set *point) {
   const int scope = home_scope(o, z), tile = mtile(o, n, home_level(o, z));
   if (scope < 0) return;
-  set *made =
-      met_at(o, z, MADE, (tile < 0 ? 1 : instance_key(o, tile)) * 1000003 + production_key(o, z));
+  const uint64_t instance = tile < 0 ? 1 : instance_key(o, tile);
+  set *made = met_at(o, z, MADE, (where_made){instance, production_key(o, z)});
   int maker = 0;
   while (o->wl->ops[maker].out != z)
     maker++;
@@ -346,7 +357,7 @@ static void operand(oracle *o, int n, int op, int ref) {
     bool speaks = first_to_ask(o, &m, z, &q);
     if (o->log) {
       const bool apart = ref < 0 ? !unit->reduce : !unit->multicast;
-      const uint64_t key = ref < 0 ? q.parent * 1000003 + q.production : 0;
+      const where_made key = ref < 0 ? (where_made){q.parent, q.production} : (where_made){0, 0};
       note_operand(o, (operand_key){n, op, ref, apart ? -1 : asked_before(o, &m, z, &q), key},
                    &q.load, ref < 0 ? met_at(o, z, n, key) : &q.load);
     }
@@ -360,7 +371,7 @@ static void operand(oracle *o, int n, int op, int ref) {
       if (far) share_partial(o);
       continue;
     }
-    set *met = met_at(o, z, n, q.parent * 1000003 + q.production);
+    set *met = met_at(o, z, n, (where_made){q.parent, q.production});
     int64_t fresh = 0;
     for (int i = 0; i < size_of(o, z); i++)
       fresh += q.load.in[i] && !met->in[i];
@@ -445,7 +456,10 @@ static int kept_slot(oracle *o, int z, uint64_t key) {
   while (i < o->kept[z]->n && o->kept[z]->key[i] != key)
     i++;
   if (i == o->kept[z]->n) {
-    if (i == 512) abort();
+    if (i == MAX_RETAINING) {
+      give_up_walk(o, "instances of a scope that retains");
+      return 0;
+    }
     o->kept[z]->n++;
     o->kept[z]->key[i] = key;
     o->kept[z]->held[i].empty = true;
@@ -493,10 +507,10 @@ static void note_home(oracle *o, int scope, int z, int n, int tile) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), from = path_to(o, scope, path);
   path_to(o, n, path);
-  struct {
+  static struct {
     uint64_t key;
     box all;
-  } seen[256];
+  } seen[MAX_AT_HOME];
   int n_seen = 0;
   bool more = true;
   first_instance(o, n);
@@ -505,7 +519,10 @@ static void note_home(oracle *o, int scope, int z, int n, int tile) {
     int k = 0;
     while (k < n_seen && seen[k].key != key)
       k++;
-    if (k == 256) abort();
+    if (k == MAX_AT_HOME) {
+      give_up_walk(o, "instances that have an intermediate's home");
+      return;
+    }
     if (k == n_seen) seen[n_seen++].key = key, seen[k].all.empty = true;
     box b = slice(o, n, z);
     join_boxes(o, z, &seen[k].all, &b);
@@ -643,7 +660,7 @@ static void leave_out(oracle *o, int n, int64_t points) {
 static void run_node(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t at_once = running(o, n);
-  o->gave_up |= ++o->steps > o->limit;
+  if (++o->steps > o->limit) give_up_walk(o, "steps");
   o->saw[SAW_IDLE] |= !at_once;
   if (!at_once || o->gave_up) return;
   if (o->skips || left_out(o, n)) {
@@ -665,32 +682,12 @@ static void run_node(oracle *o, int n) {
 
 /* ---- the whole run -------------------------------------------------------------------------- */
 
-static int unit_of(const oracle *o, int op) {
-  int deepest = 0;
-  for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
-      deepest = o->tree->nodes[n].level;
-  for (int u = 0; u < o->arch->n_units; u++)
-    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
-      return u;
-  return 0;
-}
-
 static void add_retained(oracle *o) {
   for (int n = 0; n < o->tree->n_nodes; n++)
     for (int k = 0; o->tree->nodes[n].kind == TF_SCOPE && k < o->tree->nodes[n].n_retain; k++) {
       int z = o->tree->nodes[n].retain[k].tensor;
       if (home_scope(o, z) == n && !o->kept[z]) o->kept[z] = calloc(1, sizeof *o->kept[z]);
     }
-}
-
-/* Whether sets have room for every element of every tensor. */
-static bool has_room(const tf_workload *wl) {
-  bool has = true;
-  for (int z = 0; z < wl->n_tensors; z++)
-    has =
-        has && wl->tensors[z].rank <= MAX_RANK && tf_tensor_words(&wl->tensors[z]) <= MAX_ELEMENTS;
-  return has;
 }
 
 /* room: what m-tiles hold along ranks, where lines count; taken over. */
@@ -738,7 +735,7 @@ static oracle *run(const tf_tree *tree, int64_t limit, struct access_log *log, i
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
   o->level_peak = calloc(levels, sizeof *o->level_peak);
-  o->gave_up = !has_room(tree->workload);
+  find_room(o);
   if (o->gave_up) return o;
   for (int op = 0; op < tree->workload->n_ops; op++)
     o->unit[op] = unit_of(o, op);

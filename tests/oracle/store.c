@@ -30,7 +30,7 @@ uint64_t instance_key(const oracle *o, int n) {
   uint64_t key = 1;
   for (int i = 0; i < len; i++)
     if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1)
-      key = key * 16 + (uint64_t)o->digit[path[i].node][path[i].slot];
+      key = key * o->radix + (uint64_t)o->digit[path[i].node][path[i].slot];
   return key;
 }
 
@@ -67,9 +67,10 @@ copy *copy_at(shelf *s, uint64_t instance, bool add) {
   return &s->copies[s->n++];
 }
 
-set *met_at(oracle *o, int z, int what, uint64_t key) {
+set *met_at(oracle *o, int z, int what, where_made key) {
   for (int i = 0; i < o->n_records[z]; i++)
-    if (o->records[z][i].what == what && o->records[z][i].key == key) return &o->records[z][i].met;
+    if (o->records[z][i].what == what && same_made(o->records[z][i].key, key))
+      return &o->records[z][i].met;
   int n = o->n_records[z]++;
   o->records[z] = realloc(o->records[z], (size_t)(n + 1) * sizeof *o->records[z]);
   if (!o->records[z]) abort();
@@ -94,7 +95,7 @@ static uint64_t scope_instance(const oracle *o, uint64_t key, int n, int scope) 
   int len = path_to(o, n, path);
   for (int i = path_to(o, scope, path); i < len; i++) {
     path_to(o, n, path);
-    if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1) key /= 16;
+    if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1) key /= o->radix;
   }
   return key;
 }

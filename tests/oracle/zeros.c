@@ -420,14 +420,15 @@ static void run_points(world *w, const access_note *a) {
 /* Elements of results that have been updated: by note of their instance and production. */
 typedef struct {
   int n;
-  uint64_t key[MAX_NOTES];
+  where_made key[MAX_NOTES];
   int op[MAX_NOTES], element[MAX_NOTES];
 } updates;
 
 /* Whether the element was updated before; notes it. */
 static bool again(updates *u, const access_note *a) {
   for (int i = u->n - 1; i >= 0; i--)
-    if (u->key[i] == a->key && u->op[i] == a->op && u->element[i] == a->element) return true;
+    if (same_made(u->key[i], a->key) && u->op[i] == a->op && u->element[i] == a->element)
+      return true;
   u->key[u->n] = a->key;
   u->op[u->n] = a->op;
   u->element[u->n++] = a->element;
@@ -437,7 +438,8 @@ static bool again(updates *u, const access_note *a) {
 /* A production begins: what was updated in the one before is none of its. */
 static void begin(updates *u, const access_note *a) {
   for (int i = 0; i < u->n; i++)
-    if (u->key[i] == a->key && u->op[i] == a->op && u->element[i] == a->element) u->element[i] = -1;
+    if (same_made(u->key[i], a->key) && u->op[i] == a->op && u->element[i] == a->element)
+      u->element[i] = -1;
 }
 
 static void run_notes(world *w) {

@@ -41,7 +41,7 @@ typedef struct {
 /* Access to an operand of an op, by all points that share it: needers [from, to) of the log. */
 typedef struct {
   int op, ref, element; /* ref -1: the output */
-  uint64_t key;         /* of an output: its memory's instance, and production */
+  where_made key;       /* of an output: its memory's instance, and production */
   bool begins;          /* it is the first of its element in a production, whatever came before */
   int from, to;
 } access_note;
@@ -77,7 +77,7 @@ void note_tile(oracle *o, int n, int z, const set *load, int group, bool reads);
 typedef struct {
   int leaf, op, ref;
   int group; /* that it shares with; -1: with nobody */
-  uint64_t key;
+  where_made key;
 } operand_key;
 void note_operand(oracle *o, operand_key k, const set *element, const set *met);
 /* The note of the tile that element e of the tile `entry` came from; -1: of none. */

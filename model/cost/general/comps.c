@@ -165,15 +165,55 @@ static bool some_move_two_terms(const tf_plan *p) {
   return false;
 }
 
+enum { MOST_LOOKS = 4096 }; /* readers of readers; more, and a range counts as split by nobody */
+
+/* The dim that loops split to give the range of dim d of op o at node n, handed on by plain reads
+ * alone; -1: none, or several. */
+static int split_dim(const tf_plan *p, int o, int d, int n, int *looks) {
+  const tf_range_from from = tf_range_source(p->facts, o, d, n);
+  if (from.rule == TF_BY_LOOPS) return d;
+  if (++*looks > MOST_LOOKS || from.rule == TF_BY_EXTENT) return -1;
+  if (from.rule == TF_BY_LEADER) return split_dim(p, from.source, d, n, looks);
+  int all = -1;
+  bool any = false;
+  TF_EACH_READ (p->facts, o, n, at) {
+    const tf_index *ix = &p->wl->ops[at.op].reads[at.ref].index[from.source];
+    if (ix->n_terms != 1 || ix->terms[0].coef != 1 || ix->c ||
+        p->wl->tensors[at.tensor].pad[from.source])
+      return -1;
+    const int one = split_dim(p, at.op, ix->terms[0].dim, n, looks);
+    if (one < 0 || (any && one != all)) return -1;
+    all = one, any = true;
+  }
+  return all;
+}
+
+/* Whether loops above node n move dim d of op a and of op b alike: one may be what readers ask for,
+ * the other be reduced, and whole. */
+static bool moved_alike(const tf_plan *p, int a, int b, int d, int n) {
+  int looks = 0;
+  if (a == b || n < 0) return true;
+  const uint64_t mask = tf_dim_mask(p, a, d, n);
+  if (mask != tf_dim_mask(p, b, d, n)) return false;
+  const int by = mask ? split_dim(p, a, d, n, &looks) : 0;
+  return !mask || (by >= 0 && by == split_dim(p, b, d, n, &looks));
+}
+
 /* Whether op o's output is the hull of reads that need not move equally: a loop that moves one of
  * them may leave the hull in place. */
 static bool read_unlike(const tf_plan *p, int o) {
   const tf_ref *first = NULL;
+  int by = -1;
+  const int scope = p->home_scope[p->wl->ops[o].out];
   TF_EACH_READ (p->facts, o, 0, at) {
     const tf_ref *ref = &p->wl->ops[at.op].reads[at.ref];
-    for (int r = 0; first && r < p->wl->tensors[at.tensor].rank; r++)
+    for (int r = 0; first && r < p->wl->tensors[at.tensor].rank; r++) {
       if (!tf_index_moves_as(&first->index[r], &ref->index[r])) return true;
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        if (!moved_alike(p, by, at.op, ref->index[r].terms[t].dim, scope)) return true;
+    }
     first = ref;
+    by = at.op;
   }
   return false;
 }

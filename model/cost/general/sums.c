@@ -10,7 +10,8 @@
 
 enum {
   TF_FINE_MAX = 12,
-  TF_EVERY_SETTING = 8 /* up to so many settings of a loop are all visited */
+  TF_EVERY_SETTING = 8,   /* up to so many settings of a loop are all visited */
+  TF_EVERY_CLAMPED = 4096 /* the same where a figure need not rise and fall but once */
 };
 
 /* The positions before k. */
@@ -214,11 +215,13 @@ typedef int64_t figure(tf_summing *e, const void *what, int64_t digit);
 
 /* The maximum of the figure over the loop's n settings.  Along a loop, borders make it rise and
  * then fall: with many settings it is found by hill climbing from the best of both ends and the
- * middle; if it is 0 there, all are visited. */
+ * middle; if it is 0 there, all are visited.  So they are where reads of padding alone ask for the
+ * nearest element, or a scope retains: level ground on both sides of a hill shows no way up. */
 static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   int64_t most = 0, at = 0;
-  bool every = n <= TF_EVERY_SETTING || e->ev->parts;
+  const bool level = (e->h || e->ev->plan->cuts) && n <= TF_EVERY_CLAMPED;
+  bool every = n <= TF_EVERY_SETTING || e->ev->parts || level;
   for (int t = 0; t < 4 && !every; t++) {
     int64_t now = f(e, what, tries[t]);
     if (now > most) most = now, at = tries[t];
