@@ -11,7 +11,8 @@ extern "C" {
 typedef struct {
   tf_objective objective;
   /* max_evals: of solver and search together; 0: TF_BEST_EVALS, of n ops, more than three, 3/n of
-   * that, or with a time_limit no bound.  A search's evaluation that takes long counts as several.
+   * that, or with a time_limit no bound.  A search's evaluation that takes long counts as several,
+   * but where no mapping is found half of max_evals are tried, however long they take.
    * max_effort is not used. */
   tf_budget budget;
   const char *exportable; /* a name of tf_export_format: only mappings that tf_export_write takes;

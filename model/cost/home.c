@@ -30,8 +30,9 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
 /* ---- parts that instances touch ------------------------------------------------------------- */
 
 /* CORNERS: of a spatial loop, its first step, the last but one, which is whole, and the last.
- * MOST_LOOPS: spatial loops of which all corners are examined. */
-enum { CORNERS = 3, MOST_LOOPS = 8 };
+ * MOST_LOOPS: spatial loops of which all corners are examined.
+ * MOST_PULLED: loops that move two terms of an index, likewise. */
+enum { CORNERS = 3, MOST_LOOPS = 8, MOST_PULLED = 6 };
 
 /* The last digit of loop l, those of loops further out as set. */
 static int64_t last_digit(const tf_eval *ev, int l, const int64_t *digit) {
@@ -59,6 +60,62 @@ static int n_corners(const tf_eval *ev, const tf_slice *s) {
   return loops <= MOST_LOOPS ? n : 0;
 }
 
+/* Loops that stand one after another while the ranges at their first, last but one and last
+ * settings are joined: no setting between these reaches further, as none is cut by a border. */
+typedef struct {
+  const tf_eval *ev;
+  const tf_slice *s;
+  int r;
+  int64_t *digit;
+  int n, loop[MOST_PULLED + 1];
+  tf_ival all;
+} joined;
+
+static void join_from(joined *j, int k) {
+  if (k == j->n) {
+    j->all = tf_hull(j->all, tf_slice_rank(j->ev, j->s, j->r, j->digit));
+    return;
+  }
+  const int l = j->loop[k], loops = j->ev->plan->n_loops;
+  const tf_ploop *loop = &j->ev->plan->loops[l];
+  for (int i = 0; i < loop->n_leader; i++) {
+    const int o = loop->leaders[i];
+    const int64_t step = j->ev->step[o * loops + l],
+                  n = (tf_split_range(j->ev, o, l, j->digit).len + step - 1) / step,
+                  last = n > j->ev->trip[l] ? j->ev->trip[l] - 1
+                         : n > 0            ? n - 1
+                                            : 0;
+    for (int64_t at = i ? 1 : 0; at <= last; at = at < last - 1 ? last - 1 : at + 1) {
+      j->digit[l] = at;
+      join_from(j, k + 1);
+    }
+    j->digit[l] = 0;
+  }
+}
+
+/* The range along rank r of what slice s touches in the whole run, in the instance whose spatial
+ * loops' digits are set, or in all.  Where loops move two terms of an index what it reaches is less
+ * than what its terms reach; with too many of them it is taken as that. */
+static tf_ival over_run(const tf_eval *ev, const tf_slice *s, int r, int64_t *digit) {
+  const tf_plan *p = ev->plan;
+  const tf_path *path = &p->path[s->node];
+  joined j = {.ev = ev, .s = s, .r = r, .digit = digit};
+  for (uint64_t at = p->pulled[(s - p->at_home) * TF_MAX_RANK + r]; at && j.n <= MOST_PULLED;
+       at &= at - 1) {
+    const int l = path->loops[__builtin_ctzll(at)];
+    if (ev->trip[l] > 1 && p->loops[l].op >= 0 &&
+        (p->loops[l].axis == TF_TEMPORAL || ev->over == TF_UNION_ALL))
+      j.loop[j.n++] = l;
+  }
+  if (j.n > MOST_PULLED) j.n = 0;
+  for (int k = 0; k < j.n; k++)
+    ev->stand[j.loop[k]] = true;
+  join_from(&j, 0);
+  for (int k = 0; k < j.n; k++)
+    ev->stand[j.loop[k]] = false;
+  return j.all;
+}
+
 /* The range along rank r that the instance at that corner touches in the whole run. */
 static tf_ival touched_at(const tf_eval *ev, const tf_slice *s, int corner, int r, int64_t *digit) {
   int pos = 0;
@@ -67,7 +124,7 @@ static tf_ival touched_at(const tf_eval *ev, const tf_slice *s, int corner, int 
     const int64_t last = corner % CORNERS ? last_digit(ev, l, digit) : 0;
     digit[l] = corner % CORNERS == 1 && last > 0 ? last - 1 : last;
   }
-  const tf_ival met = tf_slice_rank(ev, s, r, digit);
+  const tf_ival met = over_run(ev, s, r, digit);
   for (int k = 0; k < ev->plan->n_loops; k++)
     digit[k] = 0;
   return met;
@@ -138,7 +195,7 @@ static int64_t side_of(const tf_eval *ev, const tf_slice *const *list, int n, in
   tf_eval whole = *ev;
   whole.over = TF_UNION_ALL;
   for (int i = 0; i < n; i++)
-    all = tf_hull(all, tf_slice_rank(&whole, list[i], r, digit));
+    all = tf_hull(all, over_run(&whole, list[i], r, digit));
   return all.len;
 }
 
@@ -195,6 +252,7 @@ static bool of_whole_run(struct tf_model *m, tf_eval *ev) {
   ev->noclip = true;
   ev->exact = ev->whole = ev->demand = false;
   ev->made = NULL;
+  ev->stand = m->home_stand;
   return tf_eval_steps(ev);
 }
 

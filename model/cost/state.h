@@ -142,6 +142,7 @@ struct tf_model {
   int64_t *at_once;  /* [node] the most bits that an m-tile holds at one moment; -1: its slices are
                         largest at the same moment */
   int64_t *home_digit;          /* [n_loops] settings used by home.c */
+  bool *home_stand;             /* [n_loops] used by home.c: false */
   const tf_slice **home_slices; /* [n_at_home] those of one tensor */
   int64_t *home_words; /* [n_tensors] slice of one iteration of the home scope; inputs and outputs:
                           the whole tensor */

@@ -61,6 +61,7 @@ static bool alloc_state(struct tf_model *m) {
     m->own_trip[l] = p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
   m->home_digit = TF_ARRAY(a, int64_t, loops);
+  m->home_stand = TF_ARRAY(a, bool, loops);
   m->home_slices = TF_ARRAY(a, const tf_slice *, (size_t)p->n_at_home + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
   m->rescaled = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
@@ -87,10 +88,10 @@ static bool alloc_state(struct tf_model *m) {
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->overlaps && m->hidden && m->class_steps &&
          m->below && m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
-         m->home_digit && m->home_slices && m->home_words && m->rescaled && m->rescaled_flow &&
-         m->ev.trip && m->ev.parted && m->ev.step && m->counted_node && m->counted && m->still &&
-         m->moves && m->flows && m->steps && m->width && m->rects && m->res.counts &&
-         m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+         m->home_digit && m->home_stand && m->home_slices && m->home_words && m->rescaled &&
+         m->rescaled_flow && m->ev.trip && m->ev.parted && m->ev.step && m->counted_node &&
+         m->counted && m->still && m->moves && m->flows && m->steps && m->width && m->rects &&
+         m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {

@@ -225,17 +225,43 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
+/* The loops above the slice's node that move two terms of one index along rank r. */
+static uint64_t pulled(const tf_plan *p, const tf_slice *s, int r) {
+  uint64_t twice = 0;
+  for (int i = 0; i < s->n_touch; i++) {
+    const int o = s->touch[i].op, ref = s->touch[i].ref;
+    const tf_index *ix = ref < 0 ? NULL : &p->wl->ops[o].reads[ref].index[r];
+    uint64_t moved = 0;
+    for (int t = 0; ix && t < ix->n_terms; t++) {
+      const uint64_t mask = tf_dim_mask(p, o, ix->terms[t].dim, s->node);
+      twice |= moved & mask;
+      moved |= mask;
+    }
+  }
+  return twice;
+}
+
+static void find_pulled(tf_plan *p) {
+  for (int i = 0; i < p->n_at_home; i++)
+    for (int r = 0; r < p->wl->tensors[p->at_home[i].tensor].rank; r++) {
+      p->pulled[i * TF_MAX_RANK + r] = pulled(p, &p->at_home[i], r);
+      p->pulls |= p->pulled[i * TF_MAX_RANK + r] != 0;
+    }
+}
+
 /* Finds the masks of ranges as if nothing were retained: over the whole run, retained parts are
  * computed, too. */
 static bool add_bases(tf_arena *a, tf_plan *p) {
   const int dims = p->wl->n_dims;
   uint64_t *const made = p->made_mask;
+  p->pulled = TF_ARRAY(a, uint64_t, (size_t)p->n_at_home * TF_MAX_RANK + 1);
   p->base = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops * (size_t)dims);
   p->made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
-  const bool ok = p->base && p->made_mask;
+  const bool ok = p->base && p->made_mask && p->pulled;
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     for (int i = 0; i < p->wl->ops[o].n_dims; i++)
       p->base[o * dims + p->wl->ops[o].dims[i]] = tf_base_mask(p, o, p->wl->ops[o].dims[i]);
+  if (ok) find_pulled(p);
   p->made_mask = made;
   return ok;
 }

@@ -136,6 +136,9 @@ typedef struct tf_plan {
    * touched below; nothing moves, but it is held throughout */
   int n_at_home;
   tf_slice *at_home;
+  uint64_t *pulled; /* [at_home * TF_MAX_RANK + rank] loops above that move two terms of one index
+                       of it, whose shifts may cancel */
+  bool pulls;       /* some do */
   uint64_t *base;   /* [op * wl->n_dims + dim] tf_base_mask, if some tensor lives there */
   int *op_slice;    /* [op] its first leaf slice */
   tf_slice *stream; /* [op] a streamed op's output at the scope that streams it; node -1: none */

@@ -175,16 +175,21 @@ static bool moves_between_runs(const tf_eval *ev, int o, int d) {
 }
 
 /* The union over all steps of the temporal loops further out for one instance: its part of each
- * step, from the first to the last.  If the range moves, any instance may get any part. */
+ * step, from the first to the last.  If the range moves, any instance may get any part.  A loop
+ * that stands leaves its part alone. */
 static void split_over_run(const tf_eval *ev, int o, int l, int64_t digit, int64_t step,
                            tf_ival *v) {
   const tf_ploop *loop = &ev->plan->loops[l];
-  if (loop->axis == TF_TEMPORAL || ev->over == TF_UNION_ALL || v->len <= 0 ||
+  const bool stands = ev->stand && ev->stand[l];
+  if ((!stands && (loop->axis == TF_TEMPORAL || ev->over == TF_UNION_ALL)) || v->len <= 0 ||
       moves_between_runs(ev, o, loop->dim))
     return;
   const int64_t from = digit * step, left = v->len - from;
   v->lo += from;
-  v->len = left > 0 ? tf_instance_part(left, ev->trip[l], step) : 0;
+  v->len = left <= 0     ? 0
+           : !stands     ? tf_instance_part(left, ev->trip[l], step)
+           : left < step ? left
+                         : step;
 }
 
 /* The part of op o's range v that loop l leaves at its digit. */

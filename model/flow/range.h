@@ -20,6 +20,8 @@ typedef struct {
   bool noclip;        /* option: boxes ignore the borders of tensors */
   bool whole;         /* option: all tiles are whole, even beyond the extents */
   tf_union_over over; /* option: the union over which settings */
+  bool *stand;        /* [n_loops] option: of such a union; loops that stay at their setting; NULL:
+                         none */
   bool exact;     /* option: in the exact walk, where an op with an empty range touches nothing */
   bool irregular; /* set if only the exact walk counts this correctly */
   bool demand;  /* option: while finding what a retaining scope computes; a producer without points

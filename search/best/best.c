@@ -14,9 +14,15 @@
 
 /* PART_OF_SOLVER: the solver may take one part in so many of the budget.  EFFORT_EACH: most effort
  * of an evaluation of the search, on average.  OPS_FOR_THESE: TF_BEST_EVALS is meant for so many
- * ops.  EVALS_OF_FORMULAS: evaluations of the closed-form solver, where the exact one finds
- * nothing. */
-enum { PART_OF_SOLVER = 2, EFFORT_EACH = 4, OPS_FOR_THESE = 3, EVALS_OF_FORMULAS = 2000 };
+ * ops.  EVALS_OF_FORMULAS: most evaluations of the closed-form solver, where the exact
+ * one finds nothing, and FEW_MORE: the part of the budget that it has where nothing is left. */
+enum {
+  PART_OF_SOLVER = 2,
+  EFFORT_EACH = 4,
+  OPS_FOR_THESE = 3,
+  EVALS_OF_FORMULAS = 2000,
+  FEW_MORE = 20
+};
 /* Values that differ by less are equal: rounding. */
 #define SAME 1e-12
 
@@ -104,14 +110,24 @@ static void take_solved(finder *v, tf_solve_result *s) {
   }
 }
 
+/* Evaluations that are the search's: it finds at least what it finds alone with these. */
+static int64_t evals_of_search(const finder *v) { return v->evals - v->evals / PART_OF_SOLVER; }
+
+/* Of what the exact solver left, without those of the search; where it took all of its part, a few
+ * more. */
+static int64_t evals_of_formulas(const finder *v) {
+  const int64_t spare = v->evals - v->r->evals - evals_of_search(v), few = 1 + v->evals / FEW_MORE,
+                most = spare > few ? spare : few;
+  return v->evals && most < EVALS_OF_FORMULAS ? most : EVALS_OF_FORMULAS;
+}
+
 /* Tries the closed-form solver where the exact one finds nothing: with extents beyond what a search
  * takes, it is the only one that can. */
 static void take_formulas(finder *v) {
-  const tf_solve_opts so = {
-      .objective = v->o->objective,
-      .exportable = v->o->exportable,
-      .budget.max_evals = v->evals && v->evals < EVALS_OF_FORMULAS ? v->evals : EVALS_OF_FORMULAS,
-      .budget.threads = v->o->budget.threads};
+  const tf_solve_opts so = {.objective = v->o->objective,
+                            .exportable = v->o->exportable,
+                            .budget.max_evals = evals_of_formulas(v),
+                            .budget.threads = v->o->budget.threads};
   tf_diags *d = tf_diags_new();
   tf_solve_result *s = d ? tf_solve_closed(v->arch, v->wl, &so, d) : NULL;
   if (s) v->r->evals += s->evals;
@@ -157,11 +173,11 @@ static void take_searched(finder *v, tf_search_result *g) {
   }
 }
 
-static bool search(finder *v, double left, tf_diags *d) {
+/* Searches with so many evaluations.  limited: those that take long count as several. */
+static bool search(finder *v, int64_t evals, bool limited, double left, tf_diags *d) {
   int n;
   const tf_tree **starts = starts_of(v, &n);
   if (!starts) return tf_out_of_memory(d);
-  const int64_t evals = !v->evals ? 0 : v->evals > v->r->evals ? v->evals - v->r->evals : 1;
   tf_search_opts so = {.objective = v->o->objective,
                        .exportable = v->o->exportable,
                        .budget = part(v, evals, left),
@@ -169,12 +185,31 @@ static bool search(finder *v, double left, tf_diags *d) {
                        .goal = v->r->bound,
                        .starts = starts,
                        .n_starts = n};
-  so.budget.max_effort = evals < INT64_MAX / EFFORT_EACH ? EFFORT_EACH * evals : 0;
+  if (limited) so.budget.max_effort = evals < INT64_MAX / EFFORT_EACH ? EFFORT_EACH * evals : 0;
   tf_search_result *g = tf_search_run(v->arch, v->wl, NULL, &so, d);
   if (g) take_searched(v, g);
   tf_search_free(g);
   free(starts);
   return g != NULL;
+}
+
+/* Searches with what solver and formulas left.  Where that ends before it finds any mapping, as
+ * there was little left or its evaluations take long, it begins anew with its whole part, however
+ * long they take: the first ones are those of before, and count once. */
+static bool search_rest(finder *v, double left, tf_diags *d) {
+  tf_best_result *r = v->r;
+  const int64_t before = r->evals, rest = v->evals > before ? v->evals - before : 1,
+                own = evals_of_search(v), all = rest > own ? rest : own;
+  const double begun = tf_clock_seconds(&v->clock);
+  if (!search(v, v->evals ? rest : 0, true, left, d)) return false;
+  const int64_t tried = r->evals - before;
+  const double passed = tf_clock_seconds(&v->clock) - begun;
+  if (r->tree || r->stopped_by != TF_STOP_BUDGET || tried >= all || (left > 0 && left <= passed))
+    return true;
+  r->evals = before;
+  const bool ok = search(v, all, false, left > 0 ? left - passed : 0, d);
+  if (r->evals < before + tried) r->evals = before + tried;
+  return ok;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -198,7 +233,7 @@ static bool run(finder *v, tf_diags *d) {
   const bool asked = tf_clock_asked(w);
   const double left = limit > 0 ? limit - tf_clock_seconds(w) : 0;
   if (asked) r->stopped_by = TF_STOP_INTERRUPT;
-  if (!asked && !met(r) && (limit <= 0 || left > 0) && !search(v, left, d)) return false;
+  if (!asked && !met(r) && (limit <= 0 || left > 0) && !search_rest(v, left, d)) return false;
   prove(r);
   r->seconds = tf_clock_seconds(w);
   r->threads = tf_budget_threads(&v->o->budget);

@@ -1,10 +1,12 @@
 /* tf_best_find against its parts: no worse than the solver with its share and than each start,
- * never proved without the bound, the same with any number of threads, within its evaluations. */
+ * never proved without the bound, the same with any number of threads, within its evaluations, and
+ * with a mapping where a search of half of them has one. */
 #include <math.h>
 
 #include "search/common/objective.h"
 #include "tests/unit/case.h"
 #include "tileflow/best.h"
+#include "tileflow/search.h"
 
 static const char machine[] =
     "architecture:\n"
@@ -146,6 +148,39 @@ static void check_clock(void) {
   case_drop(&e);
 }
 
+/* Little room, and links that make evaluations long: solver and formulas find nothing, nor does a
+ * search that ends by effort.  Half of the evaluations are enough for a search by itself. */
+static void check_little(int64_t evals) {
+  static const char
+      narrow[] =
+          "architecture:\n  overlap: double-buffer\n  memories:\n"
+          "  - {name: M0, bandwidth: {read: 7, write: 64}}\n"
+          "  - {name: M1, mesh: [4, 3], capacity: 276, bandwidth: 64}\n"
+          "  - {name: M2, bandwidth: 0.5, network: {reduce: false, topology: mesh}}\n"
+          "  - {name: M3, mesh: [1, 2], bandwidth: 64, network: {topology: mesh, width: 2}}\n"
+          "  compute:\n  - {name: U0, ops: [add], mesh: [1, 3]}\n",
+      work[] = "workload:\n  name: w\n  dims: {a: 1, b: 5, c: 3, d: 8}\n  ops: [\"T0[b,d,c] += "
+               "I0[d,a,c + b + 1] + I0[c,3*c + a + 1,3*c + d] + I1[-d + 7,b + 3]\"]\n";
+  test_case e = case_of(narrow, work);
+  const tf_best_opts bo = opts_of(TF_LATENCY, evals);
+  const tf_search_opts so = {.objective = TF_LATENCY,
+                             .budget.max_evals = evals / 2,
+                             .budget.threads = 1,
+                             .budget.seed = 1,
+                             .keep = 1};
+  tf_best_result *r = tf_best_find(e.spec->arch, e.spec->workload, &bo, e.d);
+  tf_search_result *g = tf_search_run(e.spec->arch, e.spec->workload, NULL, &so, e.d);
+  if (CHECK(r && g)) {
+    CHECK(g->n_best && r->tree);
+    if (g->n_best) CHECK(r->value <= g->best[0].value * (1 + 1e-12));
+    check_sound(&e, r, TF_LATENCY, evals);
+    if (r->tree) check_threads(&e, r, TF_LATENCY, evals);
+  }
+  tf_best_free(r);
+  tf_search_free(g);
+  case_drop(&e);
+}
+
 static bool at_once(void *ctx) {
   (void)ctx;
   return true;
@@ -206,6 +241,7 @@ int main(void) {
   CHECK(proofs > 0 && by_search > 0); /* else one side was not looked at */
   check_long(true);
   check_long(false);
+  check_little(300);
   check_stopped();
   check_charged();
   check_clock();

@@ -18,13 +18,17 @@ static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   return NULL;
 }
 
+/* The loops that tell its runs apart. */
+static uint64_t runs_of(const tf_plan *p, const tf_retain *h) {
+  return h->moves | p->path[h->scope].temporal;
+}
+
 /* Applies what runs of that scope compute, at the current loop settings.  False: slice s is not
  * entered there. */
 static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *digits,
                           tf_made *made) {
   const tf_retain *h = m->ev.whole ? NULL : decider(m->plan, s);
-  const uint64_t runs = h ? h->moves | m->plan->path[h->scope].temporal : 0;
-  if (!h || runs & ~m->most->loops) return true;
+  if (!h || runs_of(m->plan, h) & ~m->most->loops) return true;
   tf_retain_at(&m->ev, &m->scratch, h, digits, made);
   return tf_retain_touched(&m->ev, h, s, digits);
 }
@@ -36,7 +40,8 @@ static void slice_lengths(struct tf_model *m, const int *which, int n, const int
   tf_made made;
   bool any = apply_decider(m, s, digits, &made);
   for (int k = 0; k < n; k++) {
-    out[k] = tf_slice_rank(&m->ev, s, m->most->rank[which[k]], digits);
+    const int r = m->most->rank[which[k]];
+    out[k] = r == TF_MOST_THERE ? (tf_ival){0, 1} : tf_slice_rank(&m->ev, s, r, digits);
     any &= out[k].len > 0;
   }
   m->ev.made = NULL;
@@ -132,6 +137,24 @@ static bool spreads(const tf_plan *p, const tf_slice *s) {
   return unlike || (several && cut);
 }
 
+/* Of a slice that only some runs of scope h enter: whether it is there, where no rank of it depends
+ * on the run. */
+static void ask_there(struct tf_model *m, int i, const tf_retain *h) {
+  tf_most *q = m->most;
+  const tf_slice *s = &m->plan->slices[i];
+  const uint64_t runs = runs_of(m->plan, h);
+  bool told = false;
+  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
+    told |= !(runs & ~rank_loops(s, r));
+  if (told) return;
+  q->slice[q->n] = i;
+  q->rank[q->n] = TF_MOST_THERE;
+  q->mask[q->n] = runs;
+  q->from[q->n] = 0;
+  q->moved_by_runs[q->n] = q->loose[q->n] = true;
+  q->extent[q->n++] = 1;
+}
+
 static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   tf_most *q = m->most;
   q->node = n;
@@ -143,13 +166,15 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v, bool late) {
   q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     const tf_slice *s = &m->plan->slices[i];
-    const bool drifts = decider(m->plan, s) != NULL;
+    const tf_retain *h = decider(m->plan, s);
+    const bool drifts = h != NULL;
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
       ask_rank(m, i, s->tensor, r, rank_loops(s, r));
       q->loose[q->n - 1] = drifts || spreads(m->plan, s);
       q->moved_by_runs[q->n - 1] = (drifts && m->plan->wl->tensors[s->tensor].pad[r] > 0) ||
                                    (late && follows_readers(m->plan, s));
     }
+    if (h) ask_there(m, i, h);
   }
 }
 
@@ -185,6 +210,7 @@ static void largest_lengths(struct tf_model *m, const tf_view *v) {
   for (int g = 0; g < q->n_groups; g++)
     for (int k = 0; k < q->group[g].n; k++) {
       const int f = q->which[q->group[g].first + k], i = q->slice[f];
+      if (q->rank[f] == TF_MOST_THERE) continue;
       int64_t *most = &m->rank_len[m->views->rank_at[i] + q->rank[f]];
       for (int w = 0; w < q->group[g].n_front && m->box[i]; w++) {
         const int64_t len = tf_most_len(q, &q->group[g], w, k);

@@ -12,10 +12,11 @@ enum {
   MOST_LOOKS = 1 << 15
 }; /* most settings of a group, and sets of settings, that are evaluated */
 
+/* Of every rank, and one that tells whether the slice is there. */
 static int lengths_of(const tf_plan *p, const tf_view *v) {
   int n = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    n += p->wl->tensors[p->slices[i].tensor].rank;
+    n += p->wl->tensors[p->slices[i].tensor].rank + 1;
   return n;
 }
 

@@ -5,7 +5,9 @@
 #define MODEL_COST_GENERAL_MOST_H
 #include "model/cost/state.h"
 
-enum { TF_MOST_FRONT = 32 }; /* most vectors of lengths on the Pareto front of a group */
+/* TF_MOST_FRONT: most vectors of lengths on the Pareto front of a group.  TF_MOST_THERE: in place
+ * of a rank: the length is 1 where the slice is entered at all. */
+enum { TF_MOST_FRONT = 32, TF_MOST_THERE = -1 };
 
 /* Lengths that depend on common loops, and the Pareto front of the vectors of lengths that occur.
  */
@@ -20,7 +22,7 @@ typedef struct tf_most {
   int room;               /* capacity of the arrays below, in lengths */
   int node;               /* the node whose path is searched */
   int n;                  /* number of lengths; each with: */
-  int *slice, *rank;      /* [n] slice and rank, for look() */
+  int *slice, *rank;      /* [n] slice and rank, for look(); TF_MOST_THERE: no rank */
   uint64_t *mask;         /* [n] positions of the loops that move it */
   int64_t *from, *extent; /* [n] it is clipped to [from, from + extent) */
   bool *moved_by_runs; /* [n] the position without borders also depends on what runs of a retaining

@@ -660,7 +660,7 @@ static bool applies(const struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->even || m->lines || p->n_retains || m->views->networks || p->n_slices > 64) return false;
   if (m->zeros && m->zeros->any_turns) return false;
-  if (m->views->splits && p->n_at_home) return false;
+  if (p->pulls || (m->views->splits && p->n_at_home)) return false;
   for (int i = 0; i < m->even->n_ranges; i++)
     if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to)
       return false;
