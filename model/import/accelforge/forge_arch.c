@@ -443,7 +443,8 @@ static bool read_component(forge *f, const tf_ynode *node, fg_kind kind) {
     if (!strcmp(f->part[i].name, c->name))
       return tf_fail(f->diags, c->at, TF_E_DUP, "component '%s' given twice", c->name);
   f->n_parts++;
-  bool ok = place(f, c, v) & read_tensors(f, c, v[K_TENSORS]);
+  bool ok = place(f, c, v);
+  ok &= read_tensors(f, c, v[K_TENSORS]);
   for (size_t i = 0; v[K_SPATIAL] && i < v[K_SPATIAL]->n; i++)
     ok &= read_fan(f, c, v[K_SPATIAL]->items[i]);
   ok = ok && read_bits(f, c, v[K_BITS]);
