@@ -106,7 +106,7 @@ static bool share_out(forge *f, int n_units) {
       if (v.is == FG_UNKNOWN)
         return tf_fail(f->diags, c->enabled->at, TF_E_SYNTAX,
                        "whether '%s' is enabled cannot be told: %s", c->name, v.why);
-      if (v.is == FG_SET ? !v.set : !v.number) continue;
+      if (v.is == FG_SET ? !v.set : v.number == 0) continue;
       c->kinds |= f->einsum[e].kinds;
       c->runs = true;
     }
