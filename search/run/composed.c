@@ -14,7 +14,7 @@
 
 /* TIME_PART: all takes at most one part in so many of a time limit.  EVALS_MOST: of an op, if only
  * time is limited. */
-enum { TIME_PART = 8, EVALS_MOST = 4000, DIMS_MOST = 64 };
+enum { TIME_PART = 8, EVALS_MOST = 4000, DIMS_MOST = 64 /* bits of a mask */ };
 #define LEAST_SECONDS 1e-3 /* of an op's search */
 /* Shares of memory 1 that a run's intermediates may fill; 0: each op is a run. */
 static const double shares[] = {0.5, 0.125, 0};
@@ -425,11 +425,14 @@ static bool alloc(composer *j) {
   return j->runs && j->pieces && j->place && j->moves;
 }
 
-static bool has_zeros(const tf_workload *wl) {
-  bool has = false;
+/* Whether extents and tensors are such that an op's problem can be made. */
+static bool is_plain(const tf_workload *wl) {
+  bool plain = wl->n_dims <= DIMS_MOST;
+  for (int d = 0; d < wl->n_dims; d++)
+    plain &= wl->dims[d].extent <= INT32_MAX;
   for (int z = 0; z < wl->n_tensors; z++)
-    has |= wl->tensors[z].density.fall != TF_FALL_GUESSED;
-  return has;
+    plain &= wl->tensors[z].density.fall == TF_FALL_GUESSED;
+  return plain;
 }
 
 bool tf_composed(const tf_arch *arch, const tf_workload *wl, const tf_search_opts *o,
@@ -437,8 +440,7 @@ bool tf_composed(const tf_arch *arch, const tf_workload *wl, const tf_search_opt
   composer j = {.arch = arch, .wl = wl, .o = o, .search = search, .clock = clock, .q = q};
   *out = (tf_found){.value = INFINITY};
   const int64_t most = o->budget.max_evals, evals = most > 0 ? most : INT64_MAX;
-  if (evals < SHARES || arch->n_memories < 2 || wl->n_dims > DIMS_MOST || has_zeros(wl))
-    return false;
+  if (evals < SHARES || arch->n_memories < 2 || !is_plain(wl)) return false;
   const bool room = alloc(&j);
   q->failed |= !room;
   for (int i = 0; i < SHARES && room && !tf_clock_over(clock); i++) {

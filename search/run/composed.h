@@ -11,7 +11,7 @@
 #include "search/common/trial.h"
 
 /* From so many ops on a mapping is composed. */
-enum { TF_COMPOSED_FROM = 8 };
+enum { TF_COMPOSED_FROM = 12 };
 
 /* Searches a problem of one op. */
 typedef tf_search_result *tf_search_of_op(const tf_arch *arch, const tf_workload *wl,
