@@ -234,7 +234,7 @@ static bool comparison(reader *r, value *out) {
 
 static bool truth(const value *v) {
   return v->is == T_NUMBER ? v->number != 0
-                           : v->is == T_TEXT && *v->text && strcmp(v->text, "False");
+                           : v->is == T_TEXT && *v->text && strcmp(v->text, "False") != 0;
 }
 
 static bool expression(reader *r, value *out) {
@@ -348,7 +348,7 @@ static bool read_if(reader *r) {
     v = (value){.is = T_NUMBER, .number = 1};
     if (!strcmp(ended, "elif") && (!expression(r, &v) || !close_tag(r, "%}"))) return false;
     last = !strcmp(ended, "else");
-    if (strcmp(ended, "elif") && !last) return refuse(r, at, "this choice has no end");
+    if (strcmp(ended, "elif") != 0 && !last) return refuse(r, at, "this choice has no end");
   }
   r->live = live;
   return true;
