@@ -29,9 +29,10 @@ static double slow_at(const tf_f_nest *n, int i, int at) {
 
 /* The times of part i with just these steps. */
 static double slow_times(const tf_f_nest *n, int i, const double *left) {
-  const double times = slow_at(n, i, i), slack = slack_of(n, i, left);
+  const double times = slow_at(n, i, i);
   double most = 0;
   if (times <= 1 || n->level[i] > n->op->inner) return times;
+  const double slack = slack_of(n, i, left);
   for (int d = 0; d < n->op->n_dims; d++)
     if (n->op->part[i].dims >> d & 1)
       most = fmax(most, spared(&n->steps[d].of[n->at[i][d]], n->op->deep[d], slack,
