@@ -384,6 +384,23 @@ static int part(tf_rng *g, int *left, int most) {
   return t;
 }
 
+/* A walk of the mapping counts the same; returns whether it was counted without one. */
+static bool counts_as_walked(const char *text) {
+  test_case e = {0};
+  case_read(&e, text);
+  tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
+  tf_result walked;
+  if (CHECK(twin != NULL)) {
+    tf_model_to_walk(twin);
+    CHECK(tf_model_eval(twin, NULL, &walked) && tf_model_walked(twin) > 0);
+    check_same(e.spec->workload, e.spec->arch, &e.r, &walked);
+  }
+  const bool summed = e.model && tf_model_walked(e.model) == 0;
+  tf_model_free(twin);
+  case_drop(&e);
+  return summed;
+}
+
 /* The sums over kinds of settings are the walk's, word by word, where loops leave remainders and
  * windows slide from one core to the next; *counted: mappings that were not walked. */
 static void check_window(tf_rng *g, int *counted, int longest) {
@@ -400,18 +417,7 @@ static void check_window(tf_rng *g, int *counted, int longest) {
   snprintf(text, sizeof text, windows, overlap[tf_rng_below(g, 3)],
            tf_rng_below(g, 2) ? "mesh" : "torus", dims[0], dims[1], dims[2], pad, pad, t[0], t[1],
            t[2], t[3], t[4], t[5], t[6], t[7], c, p, q, r);
-  test_case e = {0};
-  case_read(&e, text);
-  tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
-  tf_result walked;
-  if (CHECK(twin != NULL)) {
-    tf_model_to_walk(twin);
-    CHECK(tf_model_eval(twin, NULL, &walked) && tf_model_walked(twin) > 0);
-    check_same(e.spec->workload, e.spec->arch, &e.r, &walked);
-    *counted += tf_model_walked(e.model) == 0;
-  }
-  tf_model_free(twin);
-  case_drop(&e);
+  *counted += counts_as_walked(text);
 }
 
 static void check_windows(void) {
@@ -468,18 +474,7 @@ static void check_special(void) {
     char text[2048];
     snprintf(text, sizeof text, cores, special[i].p, special[i].dims, special[i].ops,
              special[i].mapping);
-    test_case e = {0};
-    case_read(&e, text);
-    tf_model *twin = CHECK(case_evaluate(&e)) ? tf_model_new(e.tree, e.d) : NULL;
-    tf_result walked;
-    if (CHECK(twin != NULL)) {
-      tf_model_to_walk(twin);
-      CHECK(tf_model_eval(twin, NULL, &walked) && tf_model_walked(twin) > 0);
-      CHECK_I64(tf_model_walked(e.model), 0);
-      check_same(e.spec->workload, e.spec->arch, &e.r, &walked);
-    }
-    tf_model_free(twin);
-    case_drop(&e);
+    CHECK(counts_as_walked(text));
   }
 }
 
