@@ -12,7 +12,6 @@
 
 #include "base/checked.h"
 #include "model/cost/peers.h"
-#include "model/sparse/sparse.h"
 
 enum {
   MOST_OVER = 1 << 12
@@ -163,17 +162,6 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
   return n;
 }
 
-/* Words of memory `level` that a word of z takes on the way to it, where it moves as it is held. */
-static double words_of(const struct tf_model *m, int z, int level) {
-  const tf_plan *p = m->plan;
-  double bits = p->wl->tensors[z].word_bits;
-  if (p->sparse) {
-    const tf_packed *k = &p->sparse->packed[level * p->wl->n_tensors + z];
-    bits = k->stored * bits + k->bits;
-  }
-  return bits / p->arch->memories[level].word_bits;
-}
-
 /* Words on the links of one network of a level: outwards and back, along X and along a column. */
 typedef struct {
   double out[4], back[4], hops;
@@ -216,7 +204,7 @@ static void pass(struct tf_model *m, int i, load *of) {
     tf_net_line side[2];
     lines_of(m, i, l, side);
     const tf_net_routes r = tf_net_across(side);
-    const double wide = words_of(m, s->tensor, l);
+    const double wide = tf_kept_words(m->plan, s->tensor, l); /* it moves as it is held */
     const double networks = networks_at(m, i, l, false);
     const bool merges = mem->multicast && !handed;
     if (merges) out /= r.shared;

@@ -166,9 +166,7 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
          w->ratio && w->part && w->at_home;
 }
 
-/* Words of the memory's ports for a word of the tensor: what is kept of it there, with its
- * metadata. */
-static double kept(const tf_plan *p, int tensor, int level) {
+double tf_kept_words(const tf_plan *p, int tensor, int level) {
   const tf_packed *k = p->sparse ? &p->sparse->packed[level * p->wl->n_tensors + tensor] : NULL;
   if (!k || !k->format) return ratio(p, tensor, level);
   return (k->stored * p->wl->tensors[tensor].word_bits + k->bits) /
@@ -181,8 +179,8 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
       w->ratio[l * p->wl->n_tensors + z] = ratio(p, z, l);
   for (int i = 0; i < p->n_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    w->up[i] = kept(p, s->tensor, s->above);
-    w->own[i] = s->leaf ? 0 : kept(p, s->tensor, s->level);
+    w->up[i] = tf_kept_words(p, s->tensor, s->above);
+    w->own[i] = s->leaf ? 0 : tf_kept_words(p, s->tensor, s->level);
   }
 }
 

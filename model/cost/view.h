@@ -103,6 +103,10 @@ int tf_pass_of(const tf_views *w, int n, int level);
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
 
+/* Words of the memory's ports, and of its network's links, for a word of the tensor: what is kept
+ * of it there, with its metadata. */
+double tf_kept_words(const tf_plan *p, int tensor, int level);
+
 /* `shares` of slice i at these trip counts: with those of `pulled` that leave the box in
  * place. digit: [n_loops] scratch. */
 uint64_t tf_shares_of(const tf_eval *ev, const tf_views *w, int i, int64_t *digit);

@@ -154,28 +154,34 @@ static void find_runs(composer *j) {
 }
 
 /* ---- an op by itself ------------------------------------------------------------------------ */
-/* The least and greatest value of an index. */
-static void span_of(const tf_workload *wl, const tf_index *ix, int64_t span[2]) {
-  span[0] = span[1] = ix->c;
+/* By how much an index spans more where the op's dims have other extents. */
+static int64_t wider(const tf_index *ix, const tf_dim *was, const tf_dim *is) {
+  int64_t by = 0;
   for (int t = 0; t < ix->n_terms; t++) {
-    const int64_t far = ix->terms[t].coef * (wl->dims[ix->terms[t].dim].extent - 1);
-    span[far > 0] += far;
+    const tf_term *x = &ix->terms[t];
+    by += (x->coef < 0 ? -x->coef : x->coef) * (is[x->dim].extent - was[x->dim].extent);
   }
+  return by;
 }
 
-/* Tensors cover what the op touches. */
-static bool fit_tensors(piece *p) {
+/* Tensors cover what the op touches with these extents: of several reads of one, the most. */
+static bool fit_tensors(piece *p, const tf_dim *was) {
   const tf_op *op = &p->wl.ops[0];
-  for (int k = -1; k < op->n_reads; k++) {
-    tf_tensor *z = &p->wl.tensors[k < 0 ? op->out : op->reads[k].tensor];
-    int64_t *extent = TF_ARRAY(p->arena, int64_t, (size_t)z->rank + 1);
+  for (int z = 0; z < p->wl.n_tensors; z++) {
+    tf_tensor *t = &p->wl.tensors[z];
+    int64_t *extent = TF_ARRAY(p->arena, int64_t, (size_t)t->rank + 1);
     if (!extent) return false;
-    for (int r = 0; r < z->rank; r++) {
-      int64_t span[2] = {0, p->wl.dims[op->dims[k < 0 ? r : 0]].extent - 1};
-      if (k >= 0) span_of(&p->wl, &op->reads[k].index[r], span);
-      extent[r] = span[1] - span[0] + 1;
+    for (int r = 0; r < t->rank; r++) {
+      int64_t by = INT64_MIN;
+      if (z == op->out) by = p->wl.dims[op->dims[r]].extent - was[op->dims[r]].extent;
+      for (int k = 0; k < op->n_reads; k++) {
+        const int64_t own =
+            op->reads[k].tensor == z ? wider(&op->reads[k].index[r], was, p->wl.dims) : INT64_MIN;
+        by = own > by ? own : by;
+      }
+      extent[r] = t->extent[r] + by;
     }
-    z->extent = extent;
+    t->extent = extent;
   }
   return true;
 }
@@ -236,9 +242,10 @@ static bool adapt_extents(const composer *j, const run *r, piece *p) {
       }
     if (spread) dims[d].extent = smooth(dims[d].extent);
   }
+  const tf_dim *was = p->wl.dims;
   p->wl.dims = dims;
   p->wl.tensors = tensors;
-  return fit_tensors(p);
+  return fit_tensors(p, was);
 }
 
 static bool make_piece(const composer *j, const run *r, int k, piece *p) {
@@ -301,7 +308,7 @@ static int64_t largest_divisor(int64_t of, int64_t most) {
 
 /* The tree in which the loops of a dim have exactly its extent as their product: each gets the
  * largest divisor that is no more than it has, from the innermost on, and a loop outside of all
- * others the rest.  NULL: memory ran out. */
+ * others the rest.  NULL: memory ran out, or a rule refuses it. */
 static tf_tree *with_divisors(const tf_tree *t, int dim) {
   int64_t left = t->workload->dims[dim].extent;
   tf_build *b = tf_build_new(t->arch, t->workload, NULL);
@@ -333,14 +340,13 @@ static tf_tree *with_divisors(const tf_tree *t, int dim) {
 }
 
 /* All ops of a run take the same steps of what is spread. */
-static void align(composer *j, const run *r, piece *p) {
+static void align(const run *r, piece *p) {
   for (int d = 0; d < p->wl.n_dims && p->tree; d++)
     if (tf_canon_dim(p->part, d) == r->dim[0] || tf_canon_dim(p->part, d) == r->dim[1]) {
       tf_tree *t = with_divisors(p->tree, d);
       tf_tree_free(p->tree);
       p->tree = t;
     }
-  j->q->failed |= !p->tree;
 }
 
 /* Makes the problem of each op; returns how many differ, 0: memory ran out. */
@@ -368,7 +374,7 @@ static bool solve_pieces(composer *j, int64_t evals) {
       if (p->like < k) continue;
       if (j->each < 1 || tf_clock_over(j->clock)) return false;
       search_piece(j, p);
-      if (p->tree) align(j, &j->runs[i], p);
+      if (p->tree) align(&j->runs[i], p);
       if (!p->tree) return false;
       j->left--;
     }

@@ -11,8 +11,7 @@
 #include "search/run/composed.h"
 #include "search/run/driver.h"
 
-/* COMPOSED_PART: of a long graph, mappings of its ops get one part in so many of the evaluations.
- */
+/* COMPOSED_PART: of a long graph, mappings of its ops get one part in so many evaluations. */
 enum { COMPOSED_PART = 4 };
 #define LEAST_SECONDS 1e-3 /* that are left to the rest */
 
@@ -75,10 +74,16 @@ static tf_search_result *search_op(const tf_arch *arch, const tf_workload *wl,
   return search(arch, wl, NULL, o, true, d);
 }
 
+typedef struct {
+  int64_t evals;
+  double seconds;
+  bool failed; /* memory ran out */
+} spent;
+
 /* Adds a mapping of a long graph to the starts: tasks and local search see the whole graph at once,
  * too much of it for their budgets.  With a log there is none: how far it gets depends on the
- * clock.  o: for the rest of the search; returns the evaluations spent. */
-static int64_t compose(problem *p, tf_search_opts *o) {
+ * clock.  o: for the rest of the search.  Returns what was spent. */
+static spent compose(problem *p, tf_search_opts *o) {
   const tf_arch *arch = tf_canon_arch(p->canon);
   const tf_workload *wl = tf_canon_workload(p->canon);
   tf_search_opts part = *o;
@@ -88,7 +93,7 @@ static int64_t compose(problem *p, tf_search_opts *o) {
   part.budget.max_evals /= COMPOSED_PART;
   if (wl->n_ops < TF_COMPOSED_FROM || p->given || o->log || o->whole_tiles || o->variants ||
       tf_workload_masked(wl) || (o->budget.max_evals > 0 && !part.budget.max_evals))
-    return 0;
+    return (spent){0};
   tf_clock_begin(&clock, &o->budget);
   if (tf_composed(arch, wl, &part, search_op, &clock, &q, &f)) p->starts[p->n_starts++] = f.tree;
   if (o->budget.max_evals > 0) {
@@ -99,7 +104,7 @@ static int64_t compose(problem *p, tf_search_opts *o) {
     o->budget.time_limit = fmax(o->budget.time_limit - tf_clock_seconds(&clock), LEAST_SECONDS);
   o->starts = (const tf_tree *const *)p->starts;
   o->n_starts = p->n_starts;
-  return q.evals;
+  return (spent){q.evals, tf_clock_seconds(&clock), q.failed};
 }
 
 static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
@@ -112,10 +117,13 @@ static tf_search_result *search(const tf_arch *arch, const tf_workload *wl, cons
   if (make_problem(&p, arch, wl, given, o, d)) {
     tf_search_opts own = *o;
     own.starts = (const tf_tree *const *)p.starts;
-    const int64_t spent = moves ? compose(&p, &own) : 0;
-    r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves,
-                        d);
-    if (r) r->evals += spent;
+    const spent before = moves ? compose(&p, &own) : (spent){0};
+    if (before.failed)
+      tf_out_of_memory(d);
+    else
+      r = tf_search_drive(tf_canon_arch(p.canon), tf_canon_workload(p.canon), p.given, &own, moves,
+                          d);
+    if (r) r->evals += before.evals, r->seconds += before.seconds;
   }
   bool ok = !r || (name_all(p.canon, r->best, r->n_best) &&
                    name_all(p.canon, r->variants, r->n_variants) &&

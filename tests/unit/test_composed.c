@@ -167,7 +167,7 @@ static test_case chain_on_edge(void) {
   return c;
 }
 
-/* Few evaluations find more with them than without, and the same with two threads. */
+/* Few evaluations find more than tasks alone, and the same with two threads. */
 static void test_found(void) {
   test_case c = chain_on_edge();
   tf_search_result *r[3];
