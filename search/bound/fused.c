@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "model/demand/demand.h"
 #include "model/input/dims.h"
 #include "search/common/objective.h"
@@ -24,6 +25,8 @@ enum {
   DIMS = TF_F_DIMS,
   OPS = 64,
   LOOKS = 400000, /* in all */
+  LOOKS_AT_ALL = 1000,
+  LOOKS_AT_ONE = 10000,
   EXACT = TF_F_CLASSES,
   COARSE = 6,
   SEEN = 128,
@@ -249,17 +252,23 @@ static bool same_op(const tf_f_op *a, const tf_f_op *b) {
   return same;
 }
 
+/* The least words of a nest, with so many looks at most. */
+static double least_within(graph *g, tf_f_nest *n, tf_f_pin *pin, double enough, int64_t most) {
+  int64_t looks = g->looks < most ? g->looks : most;
+  const int64_t had = looks;
+  const double least = tf_f_nest_least(n, pin, enough, &looks);
+  g->looks -= had - looks;
+  return least;
+}
+
 /* The words that the nest of an op adds, at least; below 0: nothing is known. */
 static double least_of_op(graph *g, const tf_f_op *op) {
-  const tf_f_pin none = {.part = -1};
+  tf_f_pin none = {.part = -1};
   for (int most = EXACT; most >= COARSE && g->looks > 0; most /= 2) {
-    int64_t looks = g->looks < LOOKS / 8 ? g->looks : LOOKS / 8;
-    const int64_t had = looks;
     tf_f_nest *n = tf_f_nest_new(op, most);
-    const double least = n ? tf_f_nest_least(n, &none, &looks) : 0;
+    const double least = n ? least_within(g, n, &none, INFINITY, LOOKS / 8) : 0;
     tf_f_nest_free(n);
-    g->looks -= had - looks;
-    if (n && looks >= 0) return least;
+    if (n) return least;
   }
   return -1;
 }
@@ -336,44 +345,110 @@ static bool begin_side(const graph *g, const setting *s, tf_f_role role, int mos
   return of->nest && of->pin.part >= 0;
 }
 
-/* The next place, from the innermost dim on; false behind the last. */
-static bool next_place(const joint *j, side *a, side *b) {
-  for (int i = j->n - 1; i >= 0; i--) {
-    int *steps = &a->pin.steps[j->of_maker[i]];
-    const bool more = ++*steps < tf_f_nest_classes(a->nest, j->of_maker[i]);
-    if (!more) *steps = 0;
-    b->pin.steps[j->of_reader[i]] = *steps;
-    if (more) return true;
-  }
-  return false;
+/* Places of what joins both: one memory, and classes of steps of each dim, from lo to hi. */
+typedef struct {
+  double least, of[2]; /* words of both, and of each */
+  int level, lo[DIMS], hi[DIMS];
+  int found[2][DIMS]; /* where few words of each do */
+} places;
+
+typedef struct {
+  places *open;
+  int64_t n;
+  double least; /* words at places that are no longer open */
+} frontier;
+
+static bool is_one(const joint *j, const places *p) {
+  for (int i = 0; i < j->n; i++)
+    if (p->lo[i] < p->hi[i]) return false;
+  return true;
 }
 
-/* The least sum of both, at any place; -1: it took too long. */
-static double least_at_places(graph *g, const joint *j, side *a, side *b) {
-  double least = INFINITY;
-  int64_t looks = g->looks < LOOKS / 4 ? g->looks : LOOKS / 4;
-  const int64_t had = looks;
-  const int inner = a->op.inner < b->op.inner ? a->op.inner : b->op.inner;
-  for (int l = 1; l <= inner && looks >= 0; l++) {
-    a->pin.level = b->pin.level = l;
-    do {
-      double sum = tf_f_nest_least(a->nest, &a->pin, &looks);
-      if (sum < least) sum += tf_f_nest_least(b->nest, &b->pin, &looks);
-      least = fmin(least, sum);
-    } while (next_place(j, a, b) && looks >= 0);
+/* Finds the least words at such places; those that are already known may be raised. */
+static void find_at(graph *g, const joint *j, side *const of[2], double enough, places *p) {
+  const int64_t most = is_one(j, p) ? LOOKS_AT_ONE : LOOKS_AT_ALL;
+  for (int k = 0; k < 2 && p->of[0] + p->of[1] < enough; k++) {
+    tf_f_pin *pin = &of[k]->pin;
+    const int *dim = k ? j->of_reader : j->of_maker;
+    pin->level = p->level;
+    for (int i = 0; i < j->n; i++)
+      pin->lo[dim[i]] = p->lo[i], pin->hi[dim[i]] = p->hi[i],
+      pin->found[dim[i]] = (p->lo[i] + p->hi[i]) / 2;
+    p->of[k] = fmax(p->of[k], least_within(g, of[k]->nest, pin, enough - p->of[1 - k], most));
+    for (int i = 0; i < j->n; i++)
+      p->found[k][i] = pin->found[dim[i]];
   }
-  g->looks -= had - looks;
-  return looks < 0 ? -1 : least;
+  p->least = p->of[0] + p->of[1];
+}
+
+static void add_places(graph *g, const joint *j, side *const of[2], places *p, frontier *f) {
+  find_at(g, j, of, f->least, p);
+  if (p->least >= f->least) return;
+  if (is_one(j, p) || !TF_GROW(f->open, f->n))
+    f->least = p->least;
+  else
+    f->open[f->n++] = *p;
+}
+
+/* The one with the least words. */
+static places take_places(frontier *f) {
+  int64_t best = 0;
+  for (int64_t k = 1; k < f->n; k++)
+    if (f->open[k].least < f->open[best].least) best = k;
+  const places p = f->open[best];
+  f->open[best] = f->open[--f->n];
+  return p;
+}
+
+/* Splits places where the two want them furthest apart, or else the dim of most. */
+static void split_places(graph *g, const joint *j, side *const of[2], const places *p,
+                         frontier *f) {
+  int apart = -1, wide = 0;
+  for (int i = 0; i < j->n; i++) {
+    const int by = abs(p->found[0][i] - p->found[1][i]);
+    if (by && (apart < 0 || by > abs(p->found[0][apart] - p->found[1][apart]))) apart = i;
+    if (p->hi[i] - p->lo[i] > p->hi[wide] - p->lo[wide]) wide = i;
+  }
+  const int i = apart < 0 ? wide : apart;
+  const int middle = apart < 0 ? (p->lo[i] + p->hi[i]) / 2 : (p->found[0][i] + p->found[1][i]) / 2;
+  places half[2] = {*p, *p};
+  half[0].hi[i] = middle, half[1].lo[i] = middle + 1;
+  add_places(g, j, of, &half[0], f);
+  add_places(g, j, of, &half[1], f);
+}
+
+/* The least sum of both, at any place. */
+static double least_at_places(graph *g, const joint *j, side *const of[2]) {
+  frontier f = {.least = INFINITY};
+  const int64_t all = g->looks, most = LOOKS / 4;
+  const int inner = of[0]->op.inner < of[1]->op.inner ? of[0]->op.inner : of[1]->op.inner;
+  for (int l = 1; l <= inner; l++) {
+    places p = {.level = l};
+    for (int i = 0; i < j->n; i++)
+      p.hi[i] = tf_f_nest_classes(of[0]->nest, j->of_maker[i]) - 1;
+    add_places(g, j, of, &p, &f);
+  }
+  while (f.n) {
+    const places p = take_places(&f);
+    if (p.least >= f.least) break;
+    if (g->looks < 0 || all - g->looks > most) {
+      f.least = p.least;
+      break;
+    }
+    split_places(g, j, of, &p, &f);
+  }
+  free(f.open);
+  return f.least;
 }
 
 /* The least words of both ops where the intermediate stays.  What else the reader reads, and makes,
  * is in the state that is least. */
 static double least_joined(graph *g, const joint *j, const setting *maker, const setting *reader) {
   for (int most = EXACT; most >= COARSE && g->looks > 0; most = most * 2 / 3) {
-    side a = {.nest = NULL}, b = {.nest = NULL};
+    side a = {.nest = NULL}, b = {.nest = NULL}, *const both[] = {&a, &b};
     const bool ok =
         begin_side(g, maker, TF_F_MADE, most, &a) && begin_side(g, reader, TF_F_READ, most, &b);
-    const double least = ok ? least_at_places(g, j, &a, &b) + a.words + b.words : -1;
+    const double least = ok ? least_at_places(g, j, both) + a.words + b.words : -1;
     tf_f_nest_free(a.nest);
     tf_f_nest_free(b.nest);
     if (least >= 0) return least;

@@ -31,10 +31,12 @@ typedef struct {
   tf_f_part part[TF_F_PARTS];
 } tf_f_op;
 
-/* Where a part's place is pinned: the class of its steps of each dim, and the memory. */
+/* Where a part's place is pinned: the memory, and the classes of its steps of each dim, from lo to
+ * hi. */
 typedef struct {
   int part; /* -1: none is */
-  int level, steps[TF_F_DIMS];
+  int level, lo[TF_F_DIMS], hi[TF_F_DIMS];
+  int found[TF_F_DIMS]; /* answer: classes with which few words do */
 } tf_f_pin;
 
 typedef struct tf_f_nest tf_f_nest;
@@ -44,9 +46,9 @@ typedef struct tf_f_nest tf_f_nest;
 tf_f_nest *tf_f_nest_new(const tf_f_op *op, int classes);
 void tf_f_nest_free(tf_f_nest *n);
 int tf_f_nest_classes(const tf_f_nest *n, int dim);
-/* The least words of the op beyond those that pass once; INFINITY: there is no room.  `looks` are
- * left, in all: below 0 the answer is of no use. */
-double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks);
+/* The least words of the op beyond those that pass once; INFINITY: there is no room.  Fewer where
+ * that is `enough`, or where the looks that are left, in all, do not do. */
+double tf_f_nest_least(tf_f_nest *n, tf_f_pin *pin, double enough, int64_t *looks);
 
 /* A lower bound on the words that pass the outermost memory beyond compulsory ones, as inner
  * memories have no room to keep what ops share.  0: nothing is known. */

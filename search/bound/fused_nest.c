@@ -44,8 +44,11 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/grow.h"
 #include "model/demand/on_mesh.h"
 #include "search/bound/fused.h"
+
+static const double NEAR = 1e-9;
 
 enum {
   DIMS = TF_F_DIMS,
@@ -74,6 +77,14 @@ typedef struct {
   int64_t on[VECTORS][DIMS];
 } spreads;
 
+/* Mappings: where each part is, and the classes of steps, from lo to hi, at its place. */
+typedef struct {
+  double least;                       /* words of any of them */
+  int64_t number;                     /* of the box */
+  uint8_t level[PARTS], order[PARTS]; /* order: from the outermost place in */
+  uint8_t lo[PARTS][DIMS], hi[PARTS][DIMS];
+} box;
+
 struct tf_f_nest {
   const tf_f_op *op;
   classes steps[DIMS];
@@ -81,13 +92,12 @@ struct tf_f_nest {
   double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps; below
                                  * 0: not yet known */
   /* the question */
-  const tf_f_pin *pin;
+  tf_f_pin *pin;
   int64_t *looks;
-  int level[PARTS], order[PARTS]; /* order: from the outermost place in */
-  int at[PARTS][DIMS];            /* classes at the place of each */
-  bool just[PARTS][DIMS];         /* it has this one: 7 */
-  int low[PARTS][DIMS];           /* the fewest that it can have */
-  double best;
+  double best; /* words of a point */
+  double lost; /* the least of what is no longer open */
+  box *open;   /* a heap */
+  int64_t n_open, number;
   spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
 
@@ -187,7 +197,7 @@ static size_t entries_of(const tf_f_nest *n, unsigned dims) {
   return all;
 }
 
-static size_t entry(const tf_f_nest *n, unsigned dims, const int *at) {
+static size_t entry(const tf_f_nest *n, unsigned dims, const uint8_t *at) {
   size_t i = 0;
   for (int d = 0; d < n->op->n_dims; d++)
     if (dims >> d & 1) i = i * (size_t)n->steps[d].n + (size_t)at[d];
@@ -195,7 +205,7 @@ static size_t entry(const tf_f_nest *n, unsigned dims, const int *at) {
 }
 
 static double least_block(const tf_f_nest *n, unsigned dims, int l, const spreads *s,
-                          const int *at) {
+                          const uint8_t *at) {
   double least = INFINITY, all = 1;
   for (int d = 0; d < n->op->n_dims; d++)
     if (dims >> d & 1) all *= (double)n->steps[d].of[at[d]].len;
@@ -209,7 +219,7 @@ static double least_block(const tf_f_nest *n, unsigned dims, int l, const spread
   return least;
 }
 
-static double block_at(const tf_f_nest *n, int i, int l, const int *at) {
+static double block_at(const tf_f_nest *n, int i, int l, const uint8_t *at) {
   const unsigned dims = n->op->part[i].dims;
   double *block = &n->block[i][l][entry(n, dims, at)];
   if (*block < 0) {
@@ -265,59 +275,108 @@ void tf_f_nest_free(tf_f_nest *n) {
   for (int i = 0; n && i < PARTS; i++)
     for (int l = 0; l < LEVELS; l++)
       free(n->block[i][l]);
+  if (n) free(n->open);
   free(n);
 }
 
 int tf_f_nest_classes(const tf_f_nest *n, int dim) { return n->steps[dim].n; }
 
-/* ---- room ----------------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 static const tf_f_part *part_of(const tf_f_nest *n, int i) { return &n->op->part[i]; }
 
-static double block_of(const tf_f_nest *n, int i) { return block_at(n, i, n->level[i], n->at[i]); }
+static bool has_dim(const tf_f_nest *n, int i, int d) { return part_of(n, i)->dims >> d & 1; }
 
+/* Whether loops on dim d move the Tile of the memory that holds part i: all of these are P or
+ * outside of it. */
+static bool moves(const tf_f_nest *n, int i, int d) {
+  return part_of(n, i)->role <= TF_F_OUT && has_dim(n, i, d);
+}
+
+/* Of dim d: no fewer steps further in (3), nor at a Tile than at one further out (6).  False: there
+ * are no such numbers. */
+static bool narrow_dim(const tf_f_nest *n, int d, box *b) {
+  const int parts = n->op->n;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int x = 0; x < parts; x++)
+      for (int y = 0; y < parts; y++) {
+        const int i = b->order[x], k = b->order[y];
+        const bool tied = moves(n, i, d) && moves(n, k, d) && b->level[i] <= b->level[k];
+        if (x == y || (x > y && !tied) || (x < y && y > x + 1 && !tied)) continue;
+        if (b->hi[i][d] > b->hi[k][d]) b->hi[i][d] = b->hi[k][d], changed = true;
+        if (b->lo[k][d] < b->lo[i][d]) b->lo[k][d] = b->lo[i][d], changed = true;
+      }
+  }
+  for (int i = 0; i < parts; i++)
+    if (b->lo[i][d] > b->hi[i][d]) return false;
+  return true;
+}
+
+/* ---- room ----------------------------------------------------------------------------------- */
 static double room_of(const tf_f_nest *n, int l) {
   const tf_memory *m = &n->op->arch->memories[l];
   if (m->capacity_words < 0) return INFINITY;
   return (double)m->capacity_words * m->word_bits;
 }
 
-/* Bits that a word of part i takes in the memory that holds it: twice its own where that is double
+/* Bits that a word of part i takes in memory l that holds it: twice its own where that is double
  * buffered, but for what has its home there. */
-static double bits_of(const tf_f_nest *n, int i) {
+static double bits_in(const tf_f_nest *n, int i, int l) {
   const tf_f_part *p = part_of(n, i);
-  return p->role <= TF_F_OUT && n->op->arch->memories[n->level[i]].double_buffered ? 2 * p->bits
-                                                                                   : p->bits;
+  return p->role <= TF_F_OUT && n->op->arch->memories[l].double_buffered ? 2 * p->bits : p->bits;
 }
 
-/* Bits that each memory has left; false: it is too little. */
-static bool find_room(const tf_f_nest *n, double *left) {
+/* Bits that memory l has left where the box leaves most; below 0: too little. */
+static double left_in(const tf_f_nest *n, const box *b, int l) {
+  double left = room_of(n, l);
+  for (int i = 0; i < n->op->n; i++)
+    if (b->level[i] == l) left -= block_at(n, i, l, b->hi[i]) * bits_in(n, i, l);
+  return left;
+}
+
+static bool has_room(const tf_f_nest *n, const box *b) {
   for (int l = 1; l <= n->op->inner; l++)
-    left[l] = room_of(n, l);
-  for (int i = 0; i < n->op->n; i++) {
-    const double words = block_of(n, i);
-    if (n->level[i] > n->op->inner) {
-      if (words > 1) return false;
-      continue;
-    }
-    left[n->level[i]] -= words * bits_of(n, i);
+    if (left_in(n, b, l) < 0) return false;
+  for (int i = 0; i < n->op->n; i++)
+    if (b->level[i] > n->op->inner && block_at(n, i, b->level[i], b->hi[i]) > 1) return false;
+  return true;
+}
+
+/* Whether there is room where part i has no more steps of dim d. */
+static bool has_room_with(const tf_f_nest *n, const box *b, int i, int d, int most) {
+  box now = *b;
+  now.hi[i][d] = (uint8_t)most;
+  return narrow_dim(n, d, &now) && has_room(n, &now);
+}
+
+/* Raises the fewest steps of dim d of a part that has it to those that leave room. */
+static void raise_low(const tf_f_nest *n, box *b, int i, int d) {
+  int least = b->lo[i][d], most = b->hi[i][d];
+  if (least == most || has_room_with(n, b, i, d, least)) return;
+  for (least++; least < most;) {
+    const int middle = (least + most) / 2;
+    if (has_room_with(n, b, i, d, middle))
+      most = middle;
+    else
+      least = middle + 1;
   }
-  for (int l = 1; l <= n->op->inner; l++)
-    if (left[l] < 0) return false;
+  b->lo[i][d] = (uint8_t)least;
+}
+
+/* False: no mapping is in it. */
+static bool narrow(const tf_f_nest *n, box *b) {
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (!narrow_dim(n, d, b)) return false;
+  if (!has_room(n, b)) return false;
+  for (int d = 0; d < n->op->n_dims; d++) {
+    for (int i = 0; i < n->op->n; i++)
+      if (has_dim(n, i, d)) raise_low(n, b, i, d);
+    if (!narrow_dim(n, d, b)) return false;
+  }
   return true;
 }
 
 /* ---- what is spared ------------------------------------------------------------------------- */
-/* How many times an even share the words of a tensor could be, in the room there is. */
-static double slack_of(const tf_f_nest *n, int i, const double *left) {
-  const tf_f_part *p = part_of(n, i);
-  const int l = n->level[i];
-  double words = (block_of(n, i) + left[l] / bits_of(n, i)) * n->instances[l];
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (p->dims >> d & 1)
-      words *= (double)n->steps[d].of[n->at[i][d]].hi / (double)n->op->extent[d];
-  return words;
-}
-
 static double in_range(double x, double lo, double hi) { return fmin(fmax(x, lo), hi); }
 
 /* The share of a dim whose runs have two steps, and shorter ones of a single step. */
@@ -346,392 +405,263 @@ static double single(const steps_class *c, const steps_class *out, double deep, 
   return fmax(share, of_two_steps(slack, cuts - 1));
 }
 
-/* The product of the steps of dims that part i does not have, at the place of part `at`. */
-static double times_at(const tf_f_nest *n, int i, int at) {
+/* How many times an even share the words of a part could be, at most: with the most steps that the
+ * box has of each dim, as its share falls with them, and others leave most. */
+static double slack_of(const tf_f_nest *n, const box *b, int i) {
+  const int l = b->level[i];
+  double words =
+      (block_at(n, i, l, b->hi[i]) + left_in(n, b, l) / bits_in(n, i, l)) * n->instances[l];
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (has_dim(n, i, d))
+      words *= (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
+  return words;
+}
+
+/* Of one number of steps of dim d, as far as that says. */
+static double slack_at(const tf_f_nest *n, const box *b, int i, int d, int at, double slack) {
+  const steps_class *c = n->steps[d].of;
+  return slack * ((double)c[at].hi / (double)c[b->hi[i][d]].hi);
+}
+
+/* The most of `spared` over the box: of three steps or more, the fewest spare most, but for what
+ * the room says: that is most with the most. */
+static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double slack) {
+  const int lo = b->lo[i][d], hi = b->hi[i][d];
+  const double all = n->instances[b->level[i]], deep = n->op->deep[d];
+  double most = spared(&n->steps[d].of[hi], deep, slack, all);
+  for (int at = lo; at <= hi && at <= (lo > 2 ? lo : 2); at++)
+    most = fmax(most, spared(&n->steps[d].of[at], deep, slack_at(n, b, i, d, at, slack), all));
+  return most;
+}
+
+/* The most of `single` over the box: of many steps it is less with more. */
+static double most_single(const tf_f_nest *n, const box *b, int i, int place, int d, double slack) {
+  const steps_class *out = &n->steps[d].of[b->hi[place][d]];
+  const double cuts = n->op->deep[d] + (out->hi > 1) + 1;
+  double most = 0;
+  for (int at = b->lo[i][d]; at <= b->hi[i][d] && most < 1; at++) {
+    const steps_class *c = &n->steps[d].of[at];
+    most = fmax(most, single(c, out, n->op->deep[d], slack_at(n, b, i, d, at, slack)));
+    if ((double)c->lo > (1 + cuts) * (double)out->hi) break;
+  }
+  return most;
+}
+
+/* The product of the fewest steps of dims that part i does not have, at the place of another. */
+static double times_at(const tf_f_nest *n, const box *b, int i, int place) {
   double times = 1;
   for (int d = 0; d < n->op->n_dims; d++)
-    if (!(part_of(n, i)->dims >> d & 1)) times *= (double)n->steps[d].of[n->at[at][d]].lo;
+    if (!has_dim(n, i, d)) times *= (double)n->steps[d].of[b->lo[place][d]].lo;
   return times;
 }
 
-/* The places that `look` is shown stand for all mappings that have no more steps of a dim at the
- * places of parts that have it, and no fewer at those of parts that lack it; but for those that are
- * fixed, and those that do not matter. */
-typedef enum { NO_MORE, NO_FEWER, JUST, UNKNOWN } stands;
-static stands stands_for(const tf_f_nest *n, int place, int d);
-
-/* Whether loops on dim d move the Tile of the memory that holds part i: all of these are P or
- * outside of it. */
-static bool moves(const tf_f_nest *n, int i, int d) {
-  return part_of(n, i)->role <= TF_F_OUT && part_of(n, i)->dims >> d & 1;
-}
-
-/* A part with no more steps of some dims than these, and what its memory has left then. */
-typedef struct {
-  int part, most[DIMS];
-  double left;
-} limits;
-
-/* Whether there is room for it, and for what has no more steps then: 6. */
-static bool has_room(const tf_f_nest *n, limits *m) {
-  const int inner = n->level[m->part];
-  for (int l = inner; l >= 1; l--) {
-    double left = room_of(n, l);
-    for (int k = 0; k < n->op->n; k++) {
-      int at[DIMS];
-      if (n->level[k] != l) continue;
-      for (int d = 0; d < n->op->n_dims; d++)
-        at[d] = moves(n, k, d) && m->most[d] < n->at[k][d] ? m->most[d] : n->at[k][d];
-      left -= block_at(n, k, l, at) * bits_of(n, k);
-    }
-    if (left < 0) return false;
-    if (l == inner) m->left = left;
-  }
-  return true;
-}
-
-/* Limits dim d to as few steps, `least` or more, as leave room. */
-static void limit(const tf_f_nest *n, int d, int least, limits *m) {
-  int most = n->at[m->part][d];
-  while (least < most) {
-    m->most[d] = (least + most) / 2;
-    if (has_room(n, m))
-      most = m->most[d];
-    else
-      least = m->most[d] + 1;
-  }
-  m->most[d] = most;
-}
-
-/* How many times an even share the words of a part could be, with such limits. */
-static double slack_within(const tf_f_nest *n, const limits *m) {
-  const int i = m->part, l = n->level[i];
-  int at[DIMS];
-  double share = n->instances[l];
-  for (int d = 0; d < n->op->n_dims; d++) {
-    at[d] = m->most[d] < n->at[i][d] ? m->most[d] : n->at[i][d];
-    if (part_of(n, i)->dims >> d & 1)
-      share *= (double)n->steps[d].of[at[d]].hi / (double)n->op->extent[d];
-  }
-  return (block_at(n, i, l, at) + m->left / bits_of(n, i)) * share;
-}
-
-/* What P spares at most, with the limit's steps of some dims; of others, with these or more. */
-typedef struct {
-  unsigned just, from;
-  double most;
-} sparing;
-
-/* The most of `single` of dim d with the limit's steps or more, up to `most`: of many it is less
- * with more, and of few it depends on the room. */
-static double single_from(const tf_f_nest *n, int d, int most, const limits *m,
-                          const steps_class *out) {
-  const double deep = n->op->deep[d], cuts = deep + (out->hi > 1) + 1;
-  double share = 0;
-  bool many = false;
-  for (limits now = *m; now.most[d] <= most && !many && share < 1; now.most[d]++) {
-    const steps_class *c = &n->steps[d].of[now.most[d]];
-    if (!has_room(n, &now)) continue;
-    share = fmax(share, single(c, out, deep, slack_within(n, &now)));
-    many = (double)c->lo > (1 + cuts) * (double)out->hi;
-  }
-  return share;
-}
-
-/* The words of part i that enter only once for each of the loops outside of a place further out:
- * no more than those of which an instance has a single step there, in each of the dims. */
-static double share_outside(const tf_f_nest *n, int place, const limits *m, const sparing *s) {
-  const int i = m->part;
-  double share = 1;
-  for (int d = 0; d < n->op->n_dims; d++) {
-    const stands what = stands_for(n, place, d);
-    const int out = n->at[n->order[place]][d];
-    limits now = *m;
-    if (!(part_of(n, i)->dims >> d & 1) || (what != NO_MORE && what != JUST)) continue;
-    for (int e = 0; e < n->op->n_dims; e++)
-      if (e != d && s->from >> e & 1) now.most[e] = CLASSES;
-    if (!((s->just | s->from) >> d & 1)) limit(n, d, n->low[i][d], &now);
-    share = fmin(share, single_from(n, d, s->just >> d & 1 ? now.most[d] : n->at[i][d], &now,
-                                    &n->steps[d].of[out]));
-  }
-  return share;
-}
-
-/* The fewest times that the loops outside of a place make part i enter. */
-static double times_outside(const tf_f_nest *n, int i, int place) {
-  double times = 1;
+/* The times that the words of part i enter, at least, on the average, in all of the box.  What
+ * enters once only for each of the loops outside of a place further out is no more than those words
+ * of which an instance has a single step there, in each of the dims. */
+static double times_of(const tf_f_nest *n, const box *b, int i) {
+  const double times = times_at(n, b, i, i);
+  double most = 0;
+  if (times <= 1 || b->level[i] > n->op->inner) return times;
+  const double slack = slack_of(n, b, i);
   for (int d = 0; d < n->op->n_dims; d++)
-    if (!(part_of(n, i)->dims >> d & 1))
-      times *= (double)n->steps[d].of[n->low[n->order[place]][d]].lo;
-  return times;
-}
-
-/* The times that the words of a part enter where so much is spared. */
-static double times_with(const tf_f_nest *n, const limits *m, const sparing *s) {
-  const int i = m->part;
-  const double times = times_at(n, i, i);
-  double least = times - s->most * (times - 1);
-  for (int p = 0; n->order[p] != i; p++) {
-    const double share = share_outside(n, p, m, s);
-    if (share < s->most)
-      least =
-          fmax(least, times * (1 - s->most) + share + times_outside(n, i, p) * (s->most - share));
+    if (has_dim(n, i, d)) most = fmax(most, most_spared(n, b, i, d, slack));
+  double least = times - most * (times - 1);
+  for (int p = 0; b->order[p] != i; p++) {
+    const double outside = times_at(n, b, i, b->order[p]);
+    double share = outside > 1 ? most : 0;
+    for (int d = 0; d < n->op->n_dims && share > 0; d++)
+      if (has_dim(n, i, d)) share = fmin(share, most_single(n, b, i, b->order[p], d, slack));
+    if (outside > 1) least = fmax(least, times - most * (times - outside) - share * (outside - 1));
   }
-  return least;
-}
-
-/* The least times where P is on dim d in two steps: what it spares is what the room says.  Less
- * room that way is more where a single step of another dim, e, counts: all of its numbers are
- * tried. */
-static double times_two(const tf_f_nest *n, int d, int e, limits *m) {
-  const int i = m->part;
-  const double all = n->instances[n->level[i]], deep = n->op->deep[d];
-  double least = times_at(n, i, i);
-  sparing two = {.just = 1u << d | 1u << e};
-  for (m->most[e] = e == d ? 1 : n->low[i][e]; m->most[e] <= n->at[i][e]; m->most[e]++) {
-    if (!has_room(n, m)) continue;
-    two.most = spared(&n->steps[d].of[1], deep, slack_within(n, m), all);
-    if (two.most > 0) least = fmin(least, times_with(n, m, &two));
-    if (e == d || two.most >= (all - 1) / all) break;
-  }
-  m->most[e] = e == d ? 1 : CLASSES;
-  return least;
-}
-
-/* The least times of part i where P is on dim d.  Of more than two steps, the fewest that leave
- * room spare most, or all the same but for the room. */
-static double times_on(const tf_f_nest *n, int i, int d, double slack) {
-  const unsigned dims = part_of(n, i)->dims;
-  const int all = n->at[i][d];
-  double times = times_at(n, i, i);
-  limits m = {.part = i};
-  for (int e = 0; e < DIMS; e++)
-    m.most[e] = CLASSES;
-  if (n->low[i][d] <= 1 && all >= 1) {
-    double two = 0;
-    m.most[d] = 1;
-    for (int e = 0; e < n->op->n_dims; e++)
-      if (dims >> e & 1 && (e != d || dims == 1u << d)) two = fmax(two, times_two(n, d, e, &m));
-    times = fmin(times, two);
-  }
-  if (all < 2) return times;
-  limit(n, d, n->low[i][d] > 2 ? n->low[i][d] : 2, &m);
-  const sparing more = {
-      .from = 1u << d,
-      .most = spared(&n->steps[d].of[m.most[d]], n->op->deep[d], slack, n->instances[n->level[i]])};
-  return fmin(times, times_with(n, &m, &more));
-}
-
-/* The times that the words of part i enter, at least, on the average, in all mappings that the
- * places stand for. */
-static double times_of(const tf_f_nest *n, int i, const double *left) {
-  const double times = times_at(n, i, i);
-  if (times <= 1 || n->level[i] > n->op->inner) return times;
-  const double slack = slack_of(n, i, left);
-  double least = times;
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (part_of(n, i)->dims >> d & 1) least = fmin(least, times_on(n, i, d, slack));
   return fmax(1, least);
 }
 
-/* ---- places --------------------------------------------------------------------------------- */
-/* Lowers what stands for more steps than a Tile further in, or the same one, has: 6. */
-static void tie(tf_f_nest *n) {
-  int at[PARTS][DIMS];
-  memcpy(at, n->at, sizeof at);
-  for (int i = 0; i < n->op->n; i++)
-    for (int k = 0; k < n->op->n; k++)
-      for (int d = 0; d < n->op->n_dims && n->level[i] <= n->level[k]; d++)
-        if (moves(n, i, d) && moves(n, k, d) && n->at[i][d] > at[k][d]) n->at[i][d] = at[k][d];
-}
-
-/* The fewest steps of dim d at each place: those that it has, or that leave room; no fewer than
- * those outside of it, and at a Tile no fewer than at one further out. */
-static void find_low(tf_f_nest *n, int d) {
-  int least = 0;
-  for (int p = 0; p < n->op->n; p++) {
-    const int i = n->order[p];
-    const stands what = stands_for(n, p, d);
-    limits m = {.part = i};
-    for (int e = 0; e < DIMS; e++)
-      m.most[e] = CLASSES;
-    if (what == NO_FEWER || what == JUST) least = n->at[i][d];
-    if (what == NO_MORE && n->level[i] <= n->op->inner && least < n->at[i][d]) {
-      limit(n, d, least, &m);
-      least = m.most[d];
-    }
-    n->low[i][d] = least;
-  }
-  for (int i = 0; i < n->op->n; i++)
-    for (int k = 0; k < n->op->n && moves(n, i, d); k++)
-      if (moves(n, k, d) && n->level[k] <= n->level[i] && n->low[k][d] > n->low[i][d])
-        n->low[i][d] = n->low[k][d];
-}
-
-static void look_tied(tf_f_nest *n) {
-  double left[LEVELS], words = 0;
-  --*n->looks;
-  if (!find_room(n, left)) return;
-  for (int d = 0; d < n->op->n_dims; d++)
-    find_low(n, d);
-  for (int i = 0; i < n->op->n && words < n->best; i++) {
+static double words_of(const tf_f_nest *n, const box *b) {
+  double words = 0;
+  for (int i = 0; i < n->op->n; i++) {
     const tf_f_part *p = part_of(n, i);
-    if (p->role > TF_F_OUT) continue;
-    words += p->words * (times_of(n, i, left) - 1) * (p->role == TF_F_OUT ? 2 : 1);
+    if (p->role <= TF_F_OUT)
+      words += p->words * (times_of(n, b, i) - 1) * (p->role == TF_F_OUT ? 2 : 1);
   }
-  n->best = fmin(n->best, words);
+  return words;
 }
 
-static void look(tf_f_nest *n) {
-  int at[PARTS][DIMS];
-  memcpy(at, n->at, sizeof at);
-  tie(n);
-  look_tied(n);
-  memcpy(n->at, at, sizeof at);
+/* ---- branch and bound ----------------------------------------------------------------------- */
+/* Finds the least words of a box, narrower; false: none is of use. */
+static bool look(tf_f_nest *n, box *b) {
+  --*n->looks;
+  if (!narrow(n, b)) return false;
+  b->least = fmax(b->least, words_of(n, b));
+  return b->least < n->best;
 }
 
-/* What a place wants of the steps of a dim: as many as there may be, few, nothing, or so many. */
-typedef enum { MANY, FEW, ANY, FIXED } wish;
-
-static wish wish_of(const tf_f_nest *n, int place, int d, int *fixed) {
-  const int i = n->order[place];
-  const tf_f_part *p = part_of(n, i);
-  const bool has = p->dims >> d & 1;
-  *fixed = 0;
-  if (p->role == TF_F_MADE && !has) return FIXED;
-  if (has && n->pin->part == i) {
-    *fixed = n->pin->steps[d];
-    return FIXED;
-  }
-  if (has) return MANY;
-  return p->role == TF_F_READ ? ANY : FEW; /* its maker works again for loops on these: no matter */
+/* The one with less words first; of equals the newer. */
+static bool is_before(const box *a, const box *b) {
+  return a->least < b->least || (a->least == b->least && a->number > b->number);
 }
 
-static stands stands_for(const tf_f_nest *n, int place, int d) {
-  static const stands of[] = {[MANY] = NO_MORE, [FEW] = NO_FEWER, [ANY] = UNKNOWN, [FIXED] = JUST};
-  int fixed;
-  const wish what = wish_of(n, place, d, &fixed);
-  return what != ANY && n->just[n->order[place]][d] ? JUST : of[what];
+static void swap_open(tf_f_nest *n, int64_t a, int64_t b) {
+  const box was = n->open[a];
+  n->open[a] = n->open[b], n->open[b] = was;
 }
 
-static void place_dim(tf_f_nest *n, int d, int place, int least);
-
-/* The most steps that what is fixed at a place from `from` in allows. */
-static int most_steps(const tf_f_nest *n, int d, int from) {
-  for (int p = from, fixed; p < n->op->n; p++)
-    if (wish_of(n, p, d, &fixed) == FIXED) return fixed;
-  return n->steps[d].n - 1;
-}
-
-/* The places from .. to - 1 want many steps of the dim: all that there may be, if the next one does
- * not want few. */
-static void place_many(tf_f_nest *n, int d, int from, int to, int least) {
-  int fixed;
-  const int most = most_steps(n, d, to);
-  const bool open = to < n->op->n && wish_of(n, to, d, &fixed) == FEW;
-  const int last = n->order[to - 1];
-  n->just[last][d] = open && part_of(n, last)->dims >> d & 1;
-  for (int k = open ? least : most; k >= least && k <= most && n->best > 0; k++) {
-    for (int p = from; p < to; p++)
-      n->at[n->order[p]][d] = k;
-    place_dim(n, d, to, k);
-  }
-  n->just[last][d] = false;
-}
-
-/* A place wants few steps of the dim: it has just as many as those outside of it, or more. */
-static void place_few(tf_f_nest *n, int d, int place, int least) {
-  const int i = n->order[place];
-  bool matters = false;
-  for (int p = place + 1; p < n->op->n; p++)
-    matters |= moves(n, n->order[p], d);
-  n->at[i][d] = least;
-  n->just[i][d] = matters;
-  place_dim(n, d, place + 1, least);
-  n->just[i][d] = false;
-  if (!matters || least + 1 == n->steps[d].n) return;
-  n->at[i][d] = least + 1;
-  place_dim(n, d, place + 1, least + 1);
-}
-
-/* Steps of dim d at the places from `place` in, no fewer than outside; then of the dims behind. */
-static void place_dim(tf_f_nest *n, int d, int place, int least) {
-  int fixed, to = place;
-  if (*n->looks < 0) return;
-  if (d == n->op->n_dims) {
-    look(n);
+static void push(tf_f_nest *n, const box *b) {
+  if (!TF_GROW(n->open, n->n_open)) {
+    n->lost = fmin(n->lost, b->least);
     return;
   }
-  if (place == n->op->n) {
-    place_dim(n, d + 1, 0, 0);
-    return;
+  int64_t k = n->n_open++;
+  n->open[k] = *b, n->open[k].number = n->number++;
+  for (; k && is_before(&n->open[k], &n->open[(k - 1) / 2]); k = (k - 1) / 2)
+    swap_open(n, k, (k - 1) / 2);
+}
+
+static box pop(tf_f_nest *n) {
+  const box first = n->open[0];
+  n->open[0] = n->open[--n->n_open];
+  for (int64_t k = 0;;) {
+    int64_t next = 2 * k + 1;
+    if (next + 1 < n->n_open && is_before(&n->open[next + 1], &n->open[next])) next++;
+    if (next >= n->n_open || !is_before(&n->open[next], &n->open[k])) return first;
+    swap_open(n, k, next);
+    k = next;
   }
-  const wish what = wish_of(n, place, d, &fixed);
-  if (what == FIXED && fixed < least) return;
-  if (what == MANY) {
-    for (; to < n->op->n; to++) {
-      const wish next = wish_of(n, to, d, &fixed);
-      if (next == FEW || next == FIXED) break;
+}
+
+/* Takes the fewest steps of a dim that a part does not have for which there is room. */
+static void take_few(const tf_f_nest *n, box *b, int i, int d) {
+  int least = b->lo[i][d], most = b->hi[i][d];
+  for (; least < most;) {
+    const int middle = (least + most) / 2;
+    if (has_room_with(n, b, i, d, middle))
+      most = middle;
+    else
+      least = middle + 1;
+  }
+  b->hi[i][d] = (uint8_t)most;
+  narrow_dim(n, d, b);
+}
+
+/* Finds a point of the box, and its words. */
+static void dive(tf_f_nest *n, const box *from) {
+  box b = *from;
+  --*n->looks;
+  for (int p = 0; p < n->op->n; p++)
+    for (int d = 0; d < n->op->n_dims; d++)
+      if (!has_dim(n, b.order[p], d)) take_few(n, &b, b.order[p], d);
+  for (int d = 0; d < n->op->n_dims; d++)
+    for (int i = 0; i < n->op->n; i++)
+      b.lo[i][d] = b.hi[i][d];
+  const double words = words_of(n, &b);
+  if (!(words < n->best)) return;
+  n->best = words;
+  for (int d = 0; d < n->op->n_dims && n->pin->part >= 0; d++)
+    n->pin->found[d] = b.lo[n->pin->part][d];
+}
+
+/* Part i's steps of dim d up to the middle, and behind it. */
+static double halve(tf_f_nest *n, const box *b, int i, int d, box half[2], bool use[2]) {
+  const int middle = (b->lo[i][d] + b->hi[i][d]) / 2;
+  const double small = 1e-6 * (1 + b->least);
+  double gain = 1;
+  for (int k = 0; k < 2; k++) {
+    half[k] = *b;
+    if (k)
+      half[k].lo[i][d] = (uint8_t)(middle + 1);
+    else
+      half[k].hi[i][d] = (uint8_t)middle;
+    use[k] = look(n, &half[k]);
+    const double most = isfinite(n->best) ? n->best : 4 * (1 + b->least);
+    gain *= small + (use[k] ? fmin(half[k].least, most) : most) - b->least;
+  }
+  return gain;
+}
+
+/* Splits the box where that raises both halves most. */
+static void split(tf_f_nest *n, const box *b) {
+  box half[2], best[2];
+  bool use[2], best_use[2] = {false, false};
+  double most = -1;
+  for (int d = 0; d < n->op->n_dims; d++)
+    for (int i = 0; i < n->op->n; i++) {
+      bool again = false;
+      for (int k = 0; k < i; k++)
+        again |= moves(n, i, d) && moves(n, k, d) && b->level[i] == b->level[k];
+      if (again || b->lo[i][d] == b->hi[i][d]) continue;
+      const double gain = halve(n, b, i, d, half, use);
+      if (gain <= most) continue;
+      most = gain;
+      memcpy(best, half, sizeof best);
+      memcpy(best_use, use, sizeof best_use);
     }
-    place_many(n, d, place, to, least);
-    return;
-  }
-  if (what == FEW) {
-    place_few(n, d, place, least);
-    return;
-  }
-  n->at[n->order[place]][d] = what == FIXED ? fixed : least;
-  place_dim(n, d, place + 1, what == FIXED ? fixed : least);
+  for (int k = 0; k < 2; k++)
+    if (best_use[k] && best[k].least < n->best) push(n, &best[k]);
 }
 
+/* ---- memories and orders -------------------------------------------------------------------- */
 /* What units take past all memories has its place inside of all others. */
-static bool is_in_order(const tf_f_nest *n) {
+static bool is_in_order(const tf_f_nest *n, const box *b) {
   for (int p = 1; p < n->op->n; p++)
-    if (n->level[n->order[p - 1]] > n->op->inner && n->level[n->order[p]] <= n->op->inner)
+    if (b->level[b->order[p - 1]] > n->op->inner && b->level[b->order[p]] <= n->op->inner)
       return false;
   return true;
 }
 
-static void all_orders(tf_f_nest *n, int k) {
+/* All numbers of steps: those of a pinned part, and no loop outside of the home scope on a dim that
+ * its maker reduces (4). */
+static void all_steps(tf_f_nest *n, const box *of) {
+  box b = *of;
+  for (int i = 0; i < n->op->n; i++)
+    for (int d = 0; d < n->op->n_dims; d++) {
+      const bool pinned = n->pin->part == i && has_dim(n, i, d);
+      b.lo[i][d] = (uint8_t)(pinned ? n->pin->lo[d] : 0);
+      b.hi[i][d] = (uint8_t)(pinned ? n->pin->hi[d] : n->steps[d].n - 1);
+      if (part_of(n, i)->role == TF_F_MADE && !has_dim(n, i, d)) b.hi[i][d] = 0;
+    }
+  if (look(n, &b)) push(n, &b);
+}
+
+static void all_orders(tf_f_nest *n, box *b, int k) {
   if (k >= n->op->n || k >= PARTS) {
-    if (is_in_order(n)) place_dim(n, 0, 0, 0);
+    if (is_in_order(n, b)) all_steps(n, b);
     return;
   }
   for (int i = k; i < n->op->n && i < PARTS; i++) {
-    const int a = n->order[k];
-    n->order[k] = n->order[i], n->order[i] = a;
-    all_orders(n, k + 1);
-    n->order[i] = n->order[k], n->order[k] = a;
+    const uint8_t a = b->order[k];
+    b->order[k] = b->order[i], b->order[i] = a;
+    all_orders(n, b, k + 1);
+    b->order[i] = b->order[k], b->order[k] = a;
   }
 }
 
 /* The memories that hold part i, and those behind it. */
-static void all_levels(tf_f_nest *n, int i) {
+static void all_levels(tf_f_nest *n, box *b, int i) {
   if (i >= n->op->n || i >= PARTS) {
-    all_orders(n, 0);
+    all_orders(n, b, 0);
     return;
   }
-  const int most = n->op->inner + (n->op->part[i].role <= TF_F_OUT);
+  const int most = n->op->inner + (part_of(n, i)->role <= TF_F_OUT);
   for (int l = 1; l <= most; l++) {
     if (n->pin->part == i && n->pin->level != l) continue;
-    n->level[i] = l;
-    all_levels(n, i + 1);
+    b->level[i] = (uint8_t)l;
+    all_levels(n, b, i + 1);
   }
 }
 
-/* Whether the pinned part has room: else no look is needed. */
-static bool has_room_itself(tf_f_nest *n) {
-  const tf_f_pin *pin = n->pin;
-  if (pin->part < 0) return true;
-  --*n->looks;
-  return block_at(n, pin->part, pin->level, pin->steps) * part_of(n, pin->part)->bits <=
-         room_of(n, pin->level);
-}
-
-double tf_f_nest_least(tf_f_nest *n, const tf_f_pin *pin, int64_t *looks) {
-  n->pin = pin, n->looks = looks, n->best = INFINITY;
+double tf_f_nest_least(tf_f_nest *n, tf_f_pin *pin, double enough, int64_t *looks) {
+  box all = {.least = 0};
+  n->pin = pin, n->looks = looks, n->best = n->lost = INFINITY, n->n_open = n->number = 0;
   for (int i = 0; i < n->op->n; i++)
-    n->order[i] = i;
-  if (has_room_itself(n)) all_levels(n, 0);
-  return n->best;
+    all.order[i] = (uint8_t)i;
+  all_levels(n, &all, 0);
+  while (n->n_open && n->open[0].least < fmin(enough, n->best * (1 - NEAR)) && *looks >= 0) {
+    const box b = pop(n);
+    dive(n, &b);
+    if (b.least < n->best * (1 - NEAR))
+      split(n, &b);
+    else
+      n->lost = fmin(n->lost, b.least);
+  }
+  const double open = n->n_open ? n->open[0].least : INFINITY;
+  return fmin(fmin(n->best, n->lost), open);
 }
