@@ -379,30 +379,46 @@ static bool narrow(const tf_f_nest *n, box *b) {
 /* ---- what is spared ------------------------------------------------------------------------- */
 static double in_range(double x, double lo, double hi) { return fmin(fmax(x, lo), hi); }
 
-/* The share of a dim whose runs have two steps, and shorter ones of a single step. */
-static double of_two_steps(double slack, double deep) {
-  return in_range(slack * (2 + 2 * deep) / (2 + deep) - 1, deep / (2 + deep), 1);
+/* The share of the instances that have no second step where the first one has. */
+static double others(double instances) { return (instances - 1) / instances; }
+
+/* The most short runs for each whole one, where so many ops leave them, which cut `steps` or more
+ * from what is `whole` steps long each time. */
+static double short_runs(double ops, double whole, double steps) {
+  if (ops <= 0) return 0;
+  return ops - 1 + (steps > whole + ops ? (whole + ops - 1) / (steps - 1) : 1);
+}
+
+/* The share of a dim whose whole runs have two steps, and `shorter` for each a single one. */
+static double of_two_steps(double slack, double shorter, double instances) {
+  const double room =
+      in_range(slack * (2 + 2 * shorter) / (2 + shorter) - 1, shorter / (2 + shorter), 1);
+  return fmin(room, (others(instances) + shorter) / (1 + shorter));
 }
 
 /* The share of the words that P on a dim spares, at most, with such numbers of steps. */
 static double spared(const steps_class *c, double deep, double slack, double instances) {
   double most = 0;
-  if (c->lo <= 2 && c->hi >= 2) most = in_range(slack - 1, 0, (instances - 1) / instances);
+  if (c->lo <= 2 && c->hi >= 2) most = in_range(slack - 1, 0, others(instances));
   if (c->hi < 3) return most;
   const double steps = c->lo > 3 ? (double)c->lo : 3;
   if (deep <= 0) return fmax(most, steps > 3 ? 1 / (steps - 1) : 1.0 / 3);
-  return fmax(most, fmax((1 + deep) / (3 + deep), of_two_steps(slack, deep)));
+  const double third = short_runs(deep, 3, steps);
+  const double two = of_two_steps(slack, short_runs(deep, 2, steps), instances);
+  return fmax(most, fmax((1 + third) / (3 + third), two));
 }
 
 /* The share of a dim of which an instance has a single step, at most, inside of a place with `out`
  * steps, where c are all steps. */
-static double single(const steps_class *c, const steps_class *out, double deep, double slack) {
+static double single(const steps_class *c, const steps_class *out, double deep, double slack,
+                     double instances) {
   if (c->lo <= out->hi) return 1;
-  const double steps = ceil((double)c->lo / (double)out->hi), cuts = deep + (out->hi > 1) + 1;
-  const double share = cuts / (steps + cuts);
-  if (steps >= 2 + cuts) return share;
-  if (out->hi == 1 && c->hi == 2) return in_range(slack - 1, 0, 1);
-  return fmax(share, of_two_steps(slack, cuts - 1));
+  const double steps = ceil((double)c->lo / (double)out->hi), ops = deep + (out->hi > 1);
+  const double shorter = short_runs(ops, 1, (double)out->lo), own = instances > 1;
+  const double share = (own + shorter) / (steps + own + shorter);
+  if (steps >= 3 + ops) return share;
+  if (out->hi == 1 && c->hi == 2) return in_range(slack - 1, 0, others(instances));
+  return fmax(share, of_two_steps(slack, shorter, instances));
 }
 
 /* How many times an even share the words of a part could be, at most: with the most steps that the
@@ -423,26 +439,27 @@ static double slack_at(const tf_f_nest *n, const box *b, int i, int d, int at, d
   return slack * ((double)c[at].hi / (double)c[b->hi[i][d]].hi);
 }
 
-/* The most of `spared` over the box: of three steps or more, the fewest spare most, but for what
- * the room says: that is most with the most. */
+/* The most of `spared` over the box: of three steps or more, the fewest spare most, and the most
+ * room is that of the most. */
 static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double slack) {
   const int lo = b->lo[i][d], hi = b->hi[i][d];
+  const steps_class *c = n->steps[d].of;
   const double all = n->instances[b->level[i]], deep = n->op->deep[d];
-  double most = spared(&n->steps[d].of[hi], deep, slack, all);
-  for (int at = lo; at <= hi && at <= (lo > 2 ? lo : 2); at++)
-    most = fmax(most, spared(&n->steps[d].of[at], deep, slack_at(n, b, i, d, at, slack), all));
-  return most;
+  double most = 0;
+  for (int at = lo; at <= hi && at < 2; at++)
+    most = fmax(most, spared(&c[at], deep, slack_at(n, b, i, d, at, slack), all));
+  return hi < 2 ? most : fmax(most, spared(&c[lo > 2 ? lo : 2], deep, slack, all));
 }
 
 /* The most of `single` over the box: of many steps it is less with more. */
 static double most_single(const tf_f_nest *n, const box *b, int i, int place, int d, double slack) {
-  const steps_class *out = &n->steps[d].of[b->hi[place][d]];
-  const double cuts = n->op->deep[d] + (out->hi > 1) + 1;
+  const steps_class *c = n->steps[d].of,
+                    out = {c[b->lo[place][d]].lo, c[b->hi[place][d]].hi, 0};
+  const double all = n->instances[b->level[i]], deep = n->op->deep[d];
   double most = 0;
   for (int at = b->lo[i][d]; at <= b->hi[i][d] && most < 1; at++) {
-    const steps_class *c = &n->steps[d].of[at];
-    most = fmax(most, single(c, out, n->op->deep[d], slack_at(n, b, i, d, at, slack)));
-    if ((double)c->lo > (1 + cuts) * (double)out->hi) break;
+    most = fmax(most, single(&c[at], &out, deep, slack_at(n, b, i, d, at, slack), all));
+    if ((double)c[at].lo > (2 + deep + (out.hi > 1)) * (double)out.hi) break;
   }
   return most;
 }

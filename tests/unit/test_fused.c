@@ -80,7 +80,8 @@ static double slow_times(const slow *s, int i, const double *left) {
     for (int d = 0; d < n->op->n_dims; d++)
       if (n->op->part[i].dims >> d & 1)
         share = fmin(share, single(&n->steps[d].of[s->at[i][d]],
-                                   &n->steps[d].of[s->at[s->order[p]][d]], n->op->deep[d], slack));
+                                   &n->steps[d].of[s->at[s->order[p]][d]], n->op->deep[d], slack,
+                                   n->instances[s->level[i]]));
     least = fmax(least, times - most * (times - outside) - share * (outside - 1));
   }
   return fmax(1, least);
