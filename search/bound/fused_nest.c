@@ -57,6 +57,7 @@ enum {
   CLASSES = TF_F_CLASSES,
   ALL_CLASSES = 4096,
   VECTORS = 400,
+  NONE = DIMS,
   ENTRIES = 1 << 16,  /* of a table */
   SPREADS_A_LOOK = 16 /* take as long as one */
 };
@@ -83,6 +84,7 @@ typedef struct {
   int64_t number;                     /* of the box */
   uint8_t level[PARTS], order[PARTS]; /* order: from the outermost place in */
   uint8_t lo[PARTS][DIMS], hi[PARTS][DIMS];
+  uint32_t on[PARTS]; /* dims, as bits, that P may be on; NONE: no loop moves the part */
 } box;
 
 struct tf_f_nest {
@@ -363,8 +365,26 @@ static void raise_low(const tf_f_nest *n, box *b, int i, int d) {
   b->lo[i][d] = (uint8_t)least;
 }
 
+/* P has several steps of its dim. */
+static bool narrow_on(const tf_f_nest *n, box *b) {
+  for (int i = 0; i < n->op->n; i++) {
+    const uint32_t none = UINT32_C(1) << NONE;
+    for (int d = 0; d < n->op->n_dims; d++) {
+      const uint32_t bit = UINT32_C(1) << d;
+      if (!has_dim(n, i, d)) continue;
+      if (b->on[i] == none) b->hi[i][d] = 0;
+      if (b->on[i] == bit && !b->lo[i][d]) b->lo[i][d] = 1;
+      if (!b->hi[i][d]) b->on[i] &= ~bit;
+      if (b->lo[i][d]) b->on[i] &= ~none;
+    }
+    if (!b->on[i]) return false;
+  }
+  return true;
+}
+
 /* False: no mapping is in it. */
 static bool narrow(const tf_f_nest *n, box *b) {
+  if (!narrow_on(n, b)) return false;
   for (int d = 0; d < n->op->n_dims; d++)
     if (!narrow_dim(n, d, b)) return false;
   if (!has_room(n, b)) return false;
@@ -373,7 +393,7 @@ static bool narrow(const tf_f_nest *n, box *b) {
       if (has_dim(n, i, d)) raise_low(n, b, i, d);
     if (!narrow_dim(n, d, b)) return false;
   }
-  return true;
+  return narrow_on(n, b);
 }
 
 /* ---- what is spared ------------------------------------------------------------------------- */
@@ -441,10 +461,11 @@ static double slack_at(const tf_f_nest *n, const box *b, int i, int d, int at, d
 
 /* The most of `spared` over the box: of three steps or more, the fewest spare most, and the most
  * room is that of the most. */
-static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double slack) {
+static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double all,
+                          double slack) {
   const int lo = b->lo[i][d], hi = b->hi[i][d];
   const steps_class *c = n->steps[d].of;
-  const double all = n->instances[b->level[i]], deep = n->op->deep[d];
+  const double deep = n->op->deep[d];
   double most = 0;
   for (int at = lo; at <= hi && at < 2; at++)
     most = fmax(most, spared(&c[at], deep, slack_at(n, b, i, d, at, slack), all));
@@ -472,33 +493,90 @@ static double times_at(const tf_f_nest *n, const box *b, int i, int place) {
   return times;
 }
 
-/* The times that the words of part i enter, at least, on the average, in all of the box.  What
- * enters once only for each of the loops outside of a place further out is no more than those words
- * of which an instance has a single step there, in each of the dims. */
-static double times_of(const tf_f_nest *n, const box *b, int i) {
-  const double times = times_at(n, b, i, i);
-  double most = 0;
-  if (times <= 1 || b->level[i] > n->op->inner) return times;
-  const double slack = slack_of(n, b, i);
+/* What is known of a part in a box. */
+typedef struct {
+  double slack;
+  double spares[DIMS]; /* of each dim where P is on that */
+} known;
+
+static void find_known(const tf_f_nest *n, const box *b, int place, known *k) {
+  if (b->level[place] > n->op->inner) return;
+  k->slack = slack_of(n, b, place);
   for (int d = 0; d < n->op->n_dims; d++)
-    if (has_dim(n, i, d)) most = fmax(most, most_spared(n, b, i, d, slack));
-  double least = times - most * (times - 1);
-  for (int p = 0; b->order[p] != i; p++) {
-    const double outside = times_at(n, b, i, b->order[p]);
-    double share = outside > 1 ? most : 0;
-    for (int d = 0; d < n->op->n_dims && share > 0; d++)
-      if (has_dim(n, i, d)) share = fmin(share, most_single(n, b, i, b->order[p], d, slack));
-    if (outside > 1) least = fmax(least, times - most * (times - outside) - share * (outside - 1));
+    if (has_dim(n, place, d))
+      k->spares[d] = most_spared(n, b, place, d, n->instances[b->level[place]], k->slack);
+}
+
+/* Whether loops outside of a place on all dims that part i does not have are P of that place, or
+ * outside of it. */
+static bool counts_all(const tf_f_nest *n, const box *b, int i, int place) {
+  bool all = true;
+  for (int d = 0; d < n->op->n_dims && part_of(n, place)->role == TF_F_READ; d++)
+    all &= has_dim(n, i, d) || has_dim(n, place, d) || !b->hi[place][d];
+  return all;
+}
+
+/* The words of part i, of which P is on dim d, that enter once only for all loops outside of a
+ * place further out: those of which an instance has a single step inside of that place, in each of
+ * the dims, and of the P of that place, too, where that is on one of them. */
+static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, int d, int place) {
+  double single[DIMS], most = 0;
+  const bool all = counts_all(n, b, i, place);
+  const double instances = n->instances[b->level[i]];
+  for (int e = 0; e < n->op->n_dims; e++)
+    if (has_dim(n, i, e)) {
+      single[e] = most_single(n, b, i, place, e, k[i].slack);
+      if (e == d) single[e] = fmin(single[e], k[i].spares[e]);
+    }
+  for (int on = 0; on <= NONE && most < 1; on++) {
+    double share = 1;
+    if (!(b->on[place] >> on & 1)) continue;
+    for (int e = 0; e < n->op->n_dims; e++) {
+      if (!has_dim(n, i, e)) continue;
+      const bool also = e == on && all;
+      share *= !also ? single[e]
+                     : fmin(single[e], b->level[i] <= b->level[place]
+                                           ? k[place].spares[e]
+                                           : most_spared(n, b, place, e, instances,
+                                                         k[place].slack));
+    }
+    most = fmax(most, share);
+  }
+  return most;
+}
+
+/* The times that the words of part i enter, at least, on the average, in all of the box. */
+static double times_of(const tf_f_nest *n, const box *b, const known *k, int i) {
+  const double times = times_at(n, b, i, i);
+  double least = times;
+  if (times <= 1 || b->level[i] > n->op->inner) return times;
+  for (int d = 0; d < n->op->n_dims; d++) {
+    if (!(b->on[i] >> d & 1)) continue;
+    double share = k[i].spares[d], before = times, all = times;
+    int p = 0;
+    while (b->order[p] != i)
+      p++;
+    for (p--; p >= 0 && share > 0; p--) {
+      const double outside = times_at(n, b, i, b->order[p]);
+      if (outside <= 1) break;
+      all -= share * (before - outside);
+      share = fmin(share, share_of(n, b, k, i, d, b->order[p]));
+      before = outside;
+    }
+    least = fmin(least, all - share * (before - 1));
   }
   return fmax(1, least);
 }
 
 static double words_of(const tf_f_nest *n, const box *b) {
+  known k[PARTS];
   double words = 0;
+  for (int i = 0; i < n->op->n; i++)
+    find_known(n, b, i, &k[i]);
   for (int i = 0; i < n->op->n; i++) {
     const tf_f_part *p = part_of(n, i);
     if (p->role <= TF_F_OUT)
-      words += p->words * (times_of(n, b, i) - 1) * (p->role == TF_F_OUT ? 2 : 1);
+      words += p->words * (times_of(n, b, k, i) - 1) * (p->role == TF_F_OUT ? 2 : 1);
   }
   return words;
 }
@@ -559,6 +637,24 @@ static void take_few(const tf_f_nest *n, box *b, int i, int d) {
   narrow_dim(n, d, b);
 }
 
+/* Takes one dim for P of each part in turn, that with which the words are least; returns these. */
+static double take_on(const tf_f_nest *n, box *b) {
+  double least = INFINITY;
+  for (int i = 0; i < n->op->n; i++) {
+    const uint32_t all = b->on[i];
+    uint32_t best = all;
+    least = INFINITY;
+    for (int d = 0; d <= NONE; d++) {
+      if (!(all >> d & 1)) continue;
+      b->on[i] = UINT32_C(1) << d;
+      const double words = words_of(n, b);
+      if (words < least) least = words, best = b->on[i];
+    }
+    b->on[i] = best;
+  }
+  return least;
+}
+
 /* Finds a point of the box, and its words. */
 static void dive(tf_f_nest *n, const box *from) {
   box b = *from;
@@ -569,24 +665,19 @@ static void dive(tf_f_nest *n, const box *from) {
   for (int d = 0; d < n->op->n_dims; d++)
     for (int i = 0; i < n->op->n; i++)
       b.lo[i][d] = b.hi[i][d];
-  const double words = words_of(n, &b);
+  if (!narrow_on(n, &b)) return;
+  const double words = take_on(n, &b);
   if (!(words < n->best)) return;
   n->best = words;
   for (int d = 0; d < n->op->n_dims && n->pin->part >= 0; d++)
     n->pin->found[d] = b.lo[n->pin->part][d];
 }
 
-/* Part i's steps of dim d up to the middle, and behind it. */
-static double halve(tf_f_nest *n, const box *b, int i, int d, box half[2], bool use[2]) {
-  const int middle = (b->lo[i][d] + b->hi[i][d]) / 2;
+/* Looks at both halves of a box; the more, the more it gains. */
+static double look_at(tf_f_nest *n, const box *b, box half[2], bool use[2]) {
   const double small = 1e-6 * (1 + b->least);
   double gain = 1;
   for (int k = 0; k < 2; k++) {
-    half[k] = *b;
-    if (k)
-      half[k].lo[i][d] = (uint8_t)(middle + 1);
-    else
-      half[k].hi[i][d] = (uint8_t)middle;
     use[k] = look(n, &half[k]);
     const double most = isfinite(n->best) ? n->best : 4 * (1 + b->least);
     gain *= small + (use[k] ? fmin(half[k].least, most) : most) - b->least;
@@ -594,18 +685,31 @@ static double halve(tf_f_nest *n, const box *b, int i, int d, box half[2], bool 
   return gain;
 }
 
+/* Cuts the box in half by part i's steps of dim d, or for NONE by the dim that its P is on.  False:
+ * there are no two. */
+static bool halve(const tf_f_nest *n, const box *b, int i, int d, box half[2]) {
+  half[0] = half[1] = *b;
+  if (d == NONE) {
+    const uint32_t first = b->on[i] & -b->on[i];
+    half[0].on[i] = first, half[1].on[i] &= ~first;
+    return half[1].on[i];
+  }
+  const int middle = (b->lo[i][d] + b->hi[i][d]) / 2;
+  half[0].hi[i][d] = (uint8_t)middle, half[1].lo[i][d] = (uint8_t)(middle + 1);
+  for (int k = 0; k < i; k++)
+    if (moves(n, i, d) && moves(n, k, d) && b->level[i] == b->level[k]) return false;
+  return b->lo[i][d] < b->hi[i][d];
+}
+
 /* Splits the box where that raises both halves most. */
 static void split(tf_f_nest *n, const box *b) {
   box half[2], best[2];
   bool use[2], best_use[2] = {false, false};
   double most = -1;
-  for (int d = 0; d < n->op->n_dims; d++)
+  for (int d = 0; d <= NONE; d++)
     for (int i = 0; i < n->op->n; i++) {
-      bool again = false;
-      for (int k = 0; k < i; k++)
-        again |= moves(n, i, d) && moves(n, k, d) && b->level[i] == b->level[k];
-      if (again || b->lo[i][d] == b->hi[i][d]) continue;
-      const double gain = halve(n, b, i, d, half, use);
+      if ((d < NONE && d >= n->op->n_dims) || !halve(n, b, i, d, half)) continue;
+      const double gain = look_at(n, b, half, use);
       if (gain <= most) continue;
       most = gain;
       memcpy(best, half, sizeof best);
@@ -635,6 +739,8 @@ static void all_steps(tf_f_nest *n, const box *of) {
       b.hi[i][d] = (uint8_t)(pinned ? n->pin->hi[d] : n->steps[d].n - 1);
       if (part_of(n, i)->role == TF_F_MADE && !has_dim(n, i, d)) b.hi[i][d] = 0;
     }
+  for (int i = 0; i < n->op->n; i++)
+    b.on[i] = part_of(n, i)->dims | UINT32_C(1) << NONE;
   if (look(n, &b)) push(n, &b);
 }
 

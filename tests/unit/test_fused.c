@@ -19,6 +19,7 @@ typedef struct {
   tf_f_nest *n;
   int level[PARTS], order[PARTS]; /* order: from the outermost place in */
   uint8_t at[PARTS][DIMS];        /* classes of steps at the place of each */
+  int on[PARTS];                  /* the dim of P of each; -1: none */
   double best;
 } slow;
 
@@ -62,40 +63,81 @@ static double slow_slack(const slow *s, int i, const double *left) {
   return words;
 }
 
-/* The times of part i with just these steps. */
-static double slow_times(const slow *s, int i, const double *left) {
+/* The share that P of part k spares on dim d, in the instances of memory l. */
+static double slow_spared(const slow *s, int k, int d, int l, double slack) {
+  return spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], slack, s->n->instances[l]);
+}
+
+/* The words of part i that enter once only for the loops outside of part k's place. */
+static double slow_share(const slow *s, int i, int k, const double *slack) {
   const tf_f_nest *n = s->n;
-  const double times = slow_at(s, i, i);
-  double most = 0;
-  if (times <= 1 || s->level[i] > n->op->inner) return times;
-  const double slack = slow_slack(s, i, left);
+  const tf_f_part *p = n->op->part;
+  double share = 1;
+  bool extra = false;
   for (int d = 0; d < n->op->n_dims; d++)
-    if (n->op->part[i].dims >> d & 1)
-      most = fmax(most, spared(&n->steps[d].of[s->at[i][d]], n->op->deep[d], slack,
-                               n->instances[s->level[i]]));
-  double least = times - most * (times - 1);
-  for (int p = 0; s->order[p] != i; p++) {
-    const double outside = slow_at(s, i, s->order[p]);
-    double share = 1;
-    for (int d = 0; d < n->op->n_dims; d++)
-      if (n->op->part[i].dims >> d & 1)
-        share = fmin(share, single(&n->steps[d].of[s->at[i][d]],
-                                   &n->steps[d].of[s->at[s->order[p]][d]], n->op->deep[d], slack,
-                                   n->instances[s->level[i]]));
-    least = fmax(least, times - most * (times - outside) - share * (outside - 1));
+    extra |= p[k].role == TF_F_READ && !((p[i].dims | p[k].dims) >> d & 1) && s->at[k][d];
+  for (int d = 0; d < n->op->n_dims; d++) {
+    const steps_class *of = n->steps[d].of;
+    if (!(p[i].dims >> d & 1)) continue;
+    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], slack[i],
+                         n->instances[s->level[i]]);
+    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], slack[i]));
+    if (s->on[k] == d && !extra) {
+      const int l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
+      here = fmin(here, slow_spared(s, k, d, l, slack[k]));
+    }
+    share *= here;
   }
-  return fmax(1, least);
+  return share;
+}
+
+/* The times of part i with just these steps, and P on just these dims. */
+static double slow_times(const slow *s, int i, const double *slack) {
+  const double times = slow_at(s, i, i);
+  if (times <= 1 || s->level[i] > s->n->op->inner || s->on[i] < 0) return times;
+  double share = slow_spared(s, i, s->on[i], s->level[i], slack[i]), all = times, before = times;
+  int p = 0;
+  while (s->order[p] != i)
+    p++;
+  for (p--; p >= 0; p--) {
+    const double outside = slow_at(s, i, s->order[p]);
+    all -= share * (before - outside);
+    share = fmin(share, slow_share(s, i, s->order[p], slack));
+    before = outside;
+  }
+  return all - share * (before - 1);
+}
+
+/* With P of each part from i on on any dim that has several steps. */
+static void slow_on(slow *s, int i, const double *slack) {
+  const tf_f_nest *n = s->n;
+  double words = 0;
+  if (i < n->op->n) {
+    bool none = true;
+    for (int d = 0; d < n->op->n_dims; d++) {
+      if (!(n->op->part[i].dims >> d & 1) || !s->at[i][d]) continue;
+      none = false;
+      s->on[i] = d;
+      slow_on(s, i + 1, slack);
+    }
+    s->on[i] = -1;
+    if (none) slow_on(s, i + 1, slack);
+    return;
+  }
+  for (int k = 0; k < n->op->n; k++) {
+    const tf_f_part *p = &n->op->part[k];
+    if (p->role <= TF_F_OUT)
+      words += p->words * (slow_times(s, k, slack) - 1) * (p->role == TF_F_OUT ? 2 : 1);
+  }
+  s->best = fmin(s->best, words);
 }
 
 static void slow_look(slow *s) {
-  double left[LEVELS], words = 0;
+  double left[LEVELS], slack[PARTS] = {0};
   if (!slow_room(s, left)) return;
-  for (int i = 0; i < s->n->op->n; i++) {
-    const tf_f_part *p = &s->n->op->part[i];
-    if (p->role <= TF_F_OUT)
-      words += p->words * (slow_times(s, i, left) - 1) * (p->role == TF_F_OUT ? 2 : 1);
-  }
-  s->best = fmin(s->best, words);
+  for (int i = 0; i < s->n->op->n; i++)
+    if (s->level[i] <= s->n->op->inner) slack[i] = slow_slack(s, i, left);
+  slow_on(s, 0, slack);
 }
 
 /* Whether no Tile has more steps of the dim than one further in: of all parts up to a place that
