@@ -58,6 +58,7 @@ enum {
   ALL_CLASSES = 4096,
   VECTORS = 400,
   NONE = DIMS,
+  TRIES = 20,
   ENTRIES = 1 << 16,  /* of a table */
   SPREADS_A_LOOK = 16 /* take as long as one */
 };
@@ -441,16 +442,58 @@ static double single(const steps_class *c, const steps_class *out, double deep, 
   return fmax(share, of_two_steps(slack, shorter, instances));
 }
 
-/* How many times an even share the words of a part could be, at most: with the most steps that the
- * box has of each dim, as its share falls with them, and others leave most. */
-static double slack_of(const tf_f_nest *n, const box *b, int i) {
+/* Words that a part has in an instance of memory l, at least, for each value that a step of dim d
+ * covers: one covers an even share of the others. */
+static double words_each(const tf_f_nest *n, const box *b, int i, int d, int l) {
+  double words = 1 / n->instances[l];
+  for (int e = 0; e < n->op->n_dims; e++)
+    if (e != d && has_dim(n, i, e)) words *= (double)n->steps[e].of[b->hi[i][e]].len;
+  return words * (1 - 1e-12);
+}
+
+/* Whether a step of P of part i on dim d covers as many values of another part, too: 6. */
+static bool shares_step(const tf_f_nest *n, const box *b, int i, int d, int other) {
+  return other == i ||
+         (b->level[i] == b->level[other] && moves(n, i, d) && moves(n, other, d));
+}
+
+/* Bits in the memory of part i where a step of its P on dim d covers so many values.  next: fewer,
+ * that take fewer words of one part; 0: there are none. */
+static double bits_with(const tf_f_nest *n, const box *b, int i, int d, double values,
+                        double *next) {
   const int l = b->level[i];
-  double words =
-      (block_at(n, i, l, b->hi[i]) + left_in(n, b, l) / bits_in(n, i, l)) * n->instances[l];
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (has_dim(n, i, d))
-      words *= (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
-  return words;
+  double bits = 0;
+  *next = 0;
+  for (int k = 0; k < n->op->n; k++) {
+    if (b->level[k] != l) continue;
+    double words = block_at(n, k, l, b->hi[k]);
+    const double each = shares_step(n, b, i, d, k) ? words_each(n, b, k, d, l) : 0;
+    if (ceil(each * values) > words) {
+      words = ceil(each * values);
+      *next = fmax(*next, floor((words - 1) / each));
+    }
+    bits += words * bits_in(n, k, l);
+  }
+  return bits;
+}
+
+/* How many times an even share a step of P of part i on dim d covers, at most: where the box leaves
+ * most room, and with the most steps, as the share falls with them. */
+static double slack_of(const tf_f_nest *n, const box *b, int i, int d) {
+  const int l = b->level[i];
+  double room = room_of(n, l), each = 0, next;
+  if (isinf(room)) return room;
+  for (int k = 0; k < n->op->n; k++)
+    if (shares_step(n, b, i, d, k))
+      each += words_each(n, b, k, d, l) * bits_in(n, k, l);
+    else if (b->level[k] == l)
+      room -= block_at(n, k, l, b->hi[k]) * bits_in(n, k, l);
+  double values = floor(room / each);
+  for (int tries = 0; tries < TRIES; tries++) {
+    if (bits_with(n, b, i, d, values, &next) <= room_of(n, l) || next <= 0) break;
+    values = next;
+  }
+  return values * (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
 }
 
 /* Of one number of steps of dim d, as far as that says. */
@@ -495,16 +538,16 @@ static double times_at(const tf_f_nest *n, const box *b, int i, int place) {
 
 /* What is known of a part in a box. */
 typedef struct {
-  double slack;
-  double spares[DIMS]; /* of each dim where P is on that */
+  double slack[DIMS], spares[DIMS]; /* of each dim where P is on that */
 } known;
 
 static void find_known(const tf_f_nest *n, const box *b, int place, known *k) {
   if (b->level[place] > n->op->inner) return;
-  k->slack = slack_of(n, b, place);
-  for (int d = 0; d < n->op->n_dims; d++)
-    if (has_dim(n, place, d))
-      k->spares[d] = most_spared(n, b, place, d, n->instances[b->level[place]], k->slack);
+  for (int d = 0; d < n->op->n_dims; d++) {
+    if (!has_dim(n, place, d)) continue;
+    k->slack[d] = slack_of(n, b, place, d);
+    k->spares[d] = most_spared(n, b, place, d, n->instances[b->level[place]], k->slack[d]);
+  }
 }
 
 /* Whether loops outside of a place on all dims that part i does not have are P of that place, or
@@ -525,7 +568,7 @@ static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, 
   const double instances = n->instances[b->level[i]];
   for (int e = 0; e < n->op->n_dims; e++)
     if (has_dim(n, i, e)) {
-      single[e] = most_single(n, b, i, place, e, k[i].slack);
+      single[e] = most_single(n, b, i, place, e, k[i].slack[e]);
       if (e == d) single[e] = fmin(single[e], k[i].spares[e]);
     }
   for (int on = 0; on <= NONE && most < 1; on++) {
@@ -538,7 +581,7 @@ static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, 
                      : fmin(single[e], b->level[i] <= b->level[place]
                                            ? k[place].spares[e]
                                            : most_spared(n, b, place, e, instances,
-                                                         k[place].slack));
+                                                         k[place].slack[e]));
     }
     most = fmax(most, share);
   }

@@ -38,8 +38,8 @@ static double slow_bits(const slow *s, int i) {
 
 static double slow_block(const slow *s, int i) { return block_at(s->n, i, s->level[i], s->at[i]); }
 
-/* Bits that each memory has left; false: it is too little. */
-static bool slow_room(const slow *s, double *left) {
+static bool slow_room(const slow *s) {
+  double left[LEVELS];
   bool ok = true;
   for (int l = 1; l <= s->n->op->inner; l++)
     left[l] = room_of(s->n, l);
@@ -53,14 +53,29 @@ static bool slow_room(const slow *s, double *left) {
   return ok;
 }
 
-/* How many times an even share the words of a tensor could be, in the room there is. */
-static double slow_slack(const slow *s, int i, const double *left) {
-  const int l = s->level[i];
-  double words = (slow_block(s, i) + left[l] / slow_bits(s, i)) * s->n->instances[l];
-  for (int d = 0; d < s->n->op->n_dims; d++)
-    if (s->n->op->part[i].dims >> d & 1)
-      words *= (double)s->n->steps[d].of[s->at[i][d]].hi / (double)s->n->op->extent[d];
-  return words;
+/* Whether part i has room where a step of dim d covers so many values. */
+static bool slow_fits(const slow *s, int i, int d, double values) {
+  const tf_f_nest *n = s->n;
+  const tf_f_part *p = n->op->part;
+  double bits = 0;
+  for (int k = 0; k < n->op->n; k++) {
+    double words = slow_block(s, k), each = 1 / n->instances[s->level[i]];
+    if (s->level[k] != s->level[i]) continue;
+    for (int e = 0; e < n->op->n_dims; e++)
+      if (e != d && p[k].dims >> e & 1) each *= (double)n->steps[e].of[s->at[k][e]].len;
+    if (k == i || (p[i].role <= TF_F_OUT && p[k].role <= TF_F_OUT && p[k].dims >> d & 1))
+      words = fmax(words, ceil(each * values * (1 - 1e-12)));
+    bits += words * slow_bits(s, k);
+  }
+  return bits <= room_of(n, s->level[i]);
+}
+
+/* How many times an even share of dim d a step of part i could cover, in the room there is. */
+static double slow_slack(const slow *s, int i, int d) {
+  int64_t values = 1;
+  while (slow_fits(s, i, d, (double)values + 1))
+    values++;
+  return (double)(values * s->n->steps[d].of[s->at[i][d]].hi) / (double)s->n->op->extent[d];
 }
 
 /* The share that P of part k spares on dim d, in the instances of memory l. */
@@ -69,7 +84,7 @@ static double slow_spared(const slow *s, int k, int d, int l, double slack) {
 }
 
 /* The words of part i that enter once only for the loops outside of part k's place. */
-static double slow_share(const slow *s, int i, int k, const double *slack) {
+static double slow_share(const slow *s, int i, int k, double (*slack)[DIMS]) {
   const tf_f_nest *n = s->n;
   const tf_f_part *p = n->op->part;
   double share = 1;
@@ -79,12 +94,12 @@ static double slow_share(const slow *s, int i, int k, const double *slack) {
   for (int d = 0; d < n->op->n_dims; d++) {
     const steps_class *of = n->steps[d].of;
     if (!(p[i].dims >> d & 1)) continue;
-    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], slack[i],
+    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], slack[i][d],
                          n->instances[s->level[i]]);
-    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], slack[i]));
+    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], slack[i][d]));
     if (s->on[k] == d && !extra) {
       const int l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
-      here = fmin(here, slow_spared(s, k, d, l, slack[k]));
+      here = fmin(here, slow_spared(s, k, d, l, slack[k][d]));
     }
     share *= here;
   }
@@ -92,10 +107,10 @@ static double slow_share(const slow *s, int i, int k, const double *slack) {
 }
 
 /* The times of part i with just these steps, and P on just these dims. */
-static double slow_times(const slow *s, int i, const double *slack) {
+static double slow_times(const slow *s, int i, double (*slack)[DIMS]) {
   const double times = slow_at(s, i, i);
   if (times <= 1 || s->level[i] > s->n->op->inner || s->on[i] < 0) return times;
-  double share = slow_spared(s, i, s->on[i], s->level[i], slack[i]), all = times, before = times;
+  double share = slow_spared(s, i, s->on[i], s->level[i], slack[i][s->on[i]]), all = times, before = times;
   int p = 0;
   while (s->order[p] != i)
     p++;
@@ -109,7 +124,7 @@ static double slow_times(const slow *s, int i, const double *slack) {
 }
 
 /* With P of each part from i on on any dim that has several steps. */
-static void slow_on(slow *s, int i, const double *slack) {
+static void slow_on(slow *s, int i, double (*slack)[DIMS]) {
   const tf_f_nest *n = s->n;
   double words = 0;
   if (i < n->op->n) {
@@ -133,10 +148,11 @@ static void slow_on(slow *s, int i, const double *slack) {
 }
 
 static void slow_look(slow *s) {
-  double left[LEVELS], slack[PARTS] = {0};
-  if (!slow_room(s, left)) return;
+  double slack[PARTS][DIMS] = {0};
+  if (!slow_room(s)) return;
   for (int i = 0; i < s->n->op->n; i++)
-    if (s->level[i] <= s->n->op->inner) slack[i] = slow_slack(s, i, left);
+    for (int d = 0; d < s->n->op->n_dims && s->level[i] <= s->n->op->inner; d++)
+      if (s->n->op->part[i].dims >> d & 1) slack[i][d] = slow_slack(s, i, d);
   slow_on(s, 0, slack);
 }
 
