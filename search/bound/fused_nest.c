@@ -400,8 +400,17 @@ static bool narrow(const tf_f_nest *n, box *b) {
 /* ---- what is spared ------------------------------------------------------------------------- */
 static double in_range(double x, double lo, double hi) { return fmin(fmax(x, lo), hi); }
 
-/* The share of the instances that have no second step where the first one has. */
-static double others(double instances) { return (instances - 1) / instances; }
+/* The room of a part for steps of P on a dim. */
+typedef struct {
+  double slack;     /* how many times an even share of the dim a step covers, at most */
+  double values;    /* and how many values */
+  double instances; /* that hold the part */
+} room;
+
+/* The share of a run of two steps in the instances that have no second one. */
+static double others(const room *r) {
+  return fmin((r->instances - 1) / r->instances, fmax(0, r->values - 1) / (r->values + 1));
+}
 
 /* The most short runs for each whole one, where so many ops leave them, which cut `steps` or more
  * from what is `whole` steps long each time. */
@@ -410,36 +419,41 @@ static double short_runs(double ops, double whole, double steps) {
   return ops - 1 + (steps > whole + ops ? (whole + ops - 1) / (steps - 1) : 1);
 }
 
+/* The share of a dim that has two steps in all. */
+static double of_two(const room *r, double deep) {
+  const double most = fmin((r->instances - 1) / r->instances, (others(r) + deep) / (1 + deep));
+  return in_range(r->slack - 1, 0, most);
+}
+
 /* The share of a dim whose whole runs have two steps, and `shorter` for each a single one. */
-static double of_two_steps(double slack, double shorter, double instances) {
-  const double room =
-      in_range(slack * (2 + 2 * shorter) / (2 + shorter) - 1, shorter / (2 + shorter), 1);
-  return fmin(room, (others(instances) + shorter) / (1 + shorter));
+static double of_two_steps(const room *r, double shorter) {
+  const double most =
+      in_range(r->slack * (2 + 2 * shorter) / (2 + shorter) - 1, shorter / (2 + shorter), 1);
+  return fmin(most, (others(r) + shorter) / (1 + shorter));
 }
 
 /* The share of the words that P on a dim spares, at most, with such numbers of steps. */
-static double spared(const steps_class *c, double deep, double slack, double instances) {
+static double spared(const steps_class *c, double deep, const room *r) {
   double most = 0;
-  if (c->lo <= 2 && c->hi >= 2) most = in_range(slack - 1, 0, others(instances));
+  if (c->lo <= 2 && c->hi >= 2) most = of_two(r, deep);
   if (c->hi < 3) return most;
   const double steps = c->lo > 3 ? (double)c->lo : 3;
   if (deep <= 0) return fmax(most, steps > 3 ? 1 / (steps - 1) : 1.0 / 3);
   const double third = short_runs(deep, 3, steps);
-  const double two = of_two_steps(slack, short_runs(deep, 2, steps), instances);
+  const double two = of_two_steps(r, short_runs(deep, 2, steps));
   return fmax(most, fmax((1 + third) / (3 + third), two));
 }
 
 /* The share of a dim of which an instance has a single step, at most, inside of a place with `out`
  * steps, where c are all steps. */
-static double single(const steps_class *c, const steps_class *out, double deep, double slack,
-                     double instances) {
+static double single(const steps_class *c, const steps_class *out, double deep, const room *r) {
   if (c->lo <= out->hi) return 1;
   const double steps = ceil((double)c->lo / (double)out->hi), ops = deep + (out->hi > 1);
-  const double shorter = short_runs(ops, 1, (double)out->lo), own = instances > 1;
+  const double shorter = short_runs(ops, 1, (double)out->lo), own = r->instances > 1;
   const double share = (own + shorter) / (steps + own + shorter);
   if (steps >= 3 + ops) return share;
-  if (out->hi == 1 && c->hi == 2) return in_range(slack - 1, 0, others(instances));
-  return fmax(share, of_two_steps(slack, shorter, instances));
+  if (out->hi == 1 && c->hi == 2) return of_two(r, deep);
+  return fmax(share, of_two_steps(r, shorter));
 }
 
 /* Words that a part has in an instance of memory l, at least, for each value that a step of dim d
@@ -477,52 +491,56 @@ static double bits_with(const tf_f_nest *n, const box *b, int i, int d, double v
   return bits;
 }
 
-/* How many times an even share a step of P of part i on dim d covers, at most: where the box leaves
- * most room, and with the most steps, as the share falls with them. */
-static double slack_of(const tf_f_nest *n, const box *b, int i, int d) {
+/* How many values a step of P of part i on dim d covers, at most, where the box leaves most room. */
+static double values_of(const tf_f_nest *n, const box *b, int i, int d) {
   const int l = b->level[i];
-  double room = room_of(n, l), each = 0, next;
-  if (isinf(room)) return room;
+  double left = room_of(n, l), each = 0, next;
+  if (isinf(left)) return left;
   for (int k = 0; k < n->op->n; k++)
     if (shares_step(n, b, i, d, k))
       each += words_each(n, b, k, d, l) * bits_in(n, k, l);
     else if (b->level[k] == l)
-      room -= block_at(n, k, l, b->hi[k]) * bits_in(n, k, l);
-  double values = floor(room / each);
+      left -= block_at(n, k, l, b->hi[k]) * bits_in(n, k, l);
+  double values = floor(left / each);
   for (int tries = 0; tries < TRIES; tries++) {
     if (bits_with(n, b, i, d, values, &next) <= room_of(n, l) || next <= 0) break;
     values = next;
   }
-  return values * (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
+  return values;
 }
 
-/* Of one number of steps of dim d, as far as that says. */
-static double slack_at(const tf_f_nest *n, const box *b, int i, int d, int at, double slack) {
-  const steps_class *c = n->steps[d].of;
-  return slack * ((double)c[at].hi / (double)c[b->hi[i][d]].hi);
+/* Of one number of steps. */
+static room room_at(const tf_f_nest *n, int d, int at, double values, double instances) {
+  const double share = (double)n->op->extent[d] / (double)n->steps[d].of[at].hi;
+  return (room){fmax(1, values / share), values, instances};
 }
 
 /* The most of `spared` over the box: of three steps or more, the fewest spare most, and the most
- * room is that of the most. */
-static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double all,
-                          double slack) {
+ * slack is that of the most. */
+static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double values,
+                          double instances) {
   const int lo = b->lo[i][d], hi = b->hi[i][d];
-  const steps_class *c = n->steps[d].of;
   const double deep = n->op->deep[d];
   double most = 0;
-  for (int at = lo; at <= hi && at < 2; at++)
-    most = fmax(most, spared(&c[at], deep, slack_at(n, b, i, d, at, slack), all));
-  return hi < 2 ? most : fmax(most, spared(&c[lo > 2 ? lo : 2], deep, slack, all));
+  for (int at = lo; at <= hi && at < 2; at++) {
+    const room r = room_at(n, d, at, values, instances);
+    most = fmax(most, spared(&n->steps[d].of[at], deep, &r));
+  }
+  if (hi < 2) return most;
+  const room r = room_at(n, d, hi, values, instances);
+  return fmax(most, spared(&n->steps[d].of[lo > 2 ? lo : 2], deep, &r));
 }
 
 /* The most of `single` over the box: of many steps it is less with more. */
-static double most_single(const tf_f_nest *n, const box *b, int i, int place, int d, double slack) {
+static double most_single(const tf_f_nest *n, const box *b, int i, int place, int d,
+                          double values) {
   const steps_class *c = n->steps[d].of,
                     out = {c[b->lo[place][d]].lo, c[b->hi[place][d]].hi, 0};
-  const double all = n->instances[b->level[i]], deep = n->op->deep[d];
+  const double deep = n->op->deep[d];
   double most = 0;
   for (int at = b->lo[i][d]; at <= b->hi[i][d] && most < 1; at++) {
-    most = fmax(most, single(&c[at], &out, deep, slack_at(n, b, i, d, at, slack), all));
+    const room r = room_at(n, d, at, values, n->instances[b->level[i]]);
+    most = fmax(most, single(&c[at], &out, deep, &r));
     if ((double)c[at].lo > (2 + deep + (out.hi > 1)) * (double)out.hi) break;
   }
   return most;
@@ -536,17 +554,17 @@ static double times_at(const tf_f_nest *n, const box *b, int i, int place) {
   return times;
 }
 
-/* What is known of a part in a box. */
+/* What is known of a part in a box, by the dim that its P is on. */
 typedef struct {
-  double slack[DIMS], spares[DIMS]; /* of each dim where P is on that */
+  double values[DIMS], spares[DIMS];
 } known;
 
-static void find_known(const tf_f_nest *n, const box *b, int place, known *k) {
-  if (b->level[place] > n->op->inner) return;
-  for (int d = 0; d < n->op->n_dims; d++) {
-    if (!has_dim(n, place, d)) continue;
-    k->slack[d] = slack_of(n, b, place, d);
-    k->spares[d] = most_spared(n, b, place, d, n->instances[b->level[place]], k->slack[d]);
+static void find_known(const tf_f_nest *n, const box *b, int i, known *k) {
+  const int l = b->level[i];
+  for (int d = 0; d < n->op->n_dims && l <= n->op->inner; d++) {
+    if (!has_dim(n, i, d)) continue;
+    k->values[d] = values_of(n, b, i, d);
+    k->spares[d] = most_spared(n, b, i, d, k->values[d], n->instances[l]);
   }
 }
 
@@ -568,7 +586,7 @@ static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, 
   const double instances = n->instances[b->level[i]];
   for (int e = 0; e < n->op->n_dims; e++)
     if (has_dim(n, i, e)) {
-      single[e] = most_single(n, b, i, place, e, k[i].slack[e]);
+      single[e] = most_single(n, b, i, place, e, k[i].values[e]);
       if (e == d) single[e] = fmin(single[e], k[i].spares[e]);
     }
   for (int on = 0; on <= NONE && most < 1; on++) {
@@ -580,8 +598,8 @@ static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, 
       share *= !also ? single[e]
                      : fmin(single[e], b->level[i] <= b->level[place]
                                            ? k[place].spares[e]
-                                           : most_spared(n, b, place, e, instances,
-                                                         k[place].slack[e]));
+                                           : most_spared(n, b, place, e, k[place].values[e],
+                                                         instances));
     }
     most = fmax(most, share);
   }

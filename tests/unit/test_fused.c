@@ -70,21 +70,31 @@ static bool slow_fits(const slow *s, int i, int d, double values) {
   return bits <= room_of(n, s->level[i]);
 }
 
-/* How many times an even share of dim d a step of part i could cover, in the room there is. */
-static double slow_slack(const slow *s, int i, int d) {
-  int64_t values = 1;
-  while (slow_fits(s, i, d, (double)values + 1))
-    values++;
-  return (double)(values * s->n->steps[d].of[s->at[i][d]].hi) / (double)s->n->op->extent[d];
+/* How many values of dim d a step of part i could cover, in the room there is. */
+static double slow_values(const slow *s, int i, int d) {
+  int64_t values = 1, step = 1;
+  while (slow_fits(s, i, d, (double)(values + step)))
+    values += step, step *= 2;
+  for (; step; step /= 2)
+    if (slow_fits(s, i, d, (double)(values + step))) values += step;
+  return (double)values;
+}
+
+/* The room of part i's steps of dim d, in the instances of memory l. */
+static room slow_room_of(const slow *s, int i, int d, int l, double values) {
+  const double share =
+      (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[i][d]].hi;
+  return (room){fmax(1, values / share), values, s->n->instances[l]};
 }
 
 /* The share that P of part k spares on dim d, in the instances of memory l. */
-static double slow_spared(const slow *s, int k, int d, int l, double slack) {
-  return spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], slack, s->n->instances[l]);
+static double slow_spared(const slow *s, int k, int d, int l, double values) {
+  const room r = slow_room_of(s, k, d, l, values);
+  return spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], &r);
 }
 
 /* The words of part i that enter once only for the loops outside of part k's place. */
-static double slow_share(const slow *s, int i, int k, double (*slack)[DIMS]) {
+static double slow_share(const slow *s, int i, int k, double (*values)[DIMS]) {
   const tf_f_nest *n = s->n;
   const tf_f_part *p = n->op->part;
   double share = 1;
@@ -94,12 +104,12 @@ static double slow_share(const slow *s, int i, int k, double (*slack)[DIMS]) {
   for (int d = 0; d < n->op->n_dims; d++) {
     const steps_class *of = n->steps[d].of;
     if (!(p[i].dims >> d & 1)) continue;
-    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], slack[i][d],
-                         n->instances[s->level[i]]);
-    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], slack[i][d]));
+    const room r = slow_room_of(s, i, d, s->level[i], values[i][d]);
+    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], &r);
+    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], values[i][d]));
     if (s->on[k] == d && !extra) {
       const int l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
-      here = fmin(here, slow_spared(s, k, d, l, slack[k][d]));
+      here = fmin(here, slow_spared(s, k, d, l, values[k][d]));
     }
     share *= here;
   }
@@ -107,24 +117,24 @@ static double slow_share(const slow *s, int i, int k, double (*slack)[DIMS]) {
 }
 
 /* The times of part i with just these steps, and P on just these dims. */
-static double slow_times(const slow *s, int i, double (*slack)[DIMS]) {
+static double slow_times(const slow *s, int i, double (*values)[DIMS]) {
   const double times = slow_at(s, i, i);
   if (times <= 1 || s->level[i] > s->n->op->inner || s->on[i] < 0) return times;
-  double share = slow_spared(s, i, s->on[i], s->level[i], slack[i][s->on[i]]), all = times, before = times;
+  double share = slow_spared(s, i, s->on[i], s->level[i], values[i][s->on[i]]), all = times, before = times;
   int p = 0;
   while (s->order[p] != i)
     p++;
   for (p--; p >= 0; p--) {
     const double outside = slow_at(s, i, s->order[p]);
     all -= share * (before - outside);
-    share = fmin(share, slow_share(s, i, s->order[p], slack));
+    share = fmin(share, slow_share(s, i, s->order[p], values));
     before = outside;
   }
   return all - share * (before - 1);
 }
 
 /* With P of each part from i on on any dim that has several steps. */
-static void slow_on(slow *s, int i, double (*slack)[DIMS]) {
+static void slow_on(slow *s, int i, double (*values)[DIMS]) {
   const tf_f_nest *n = s->n;
   double words = 0;
   if (i < n->op->n) {
@@ -133,27 +143,27 @@ static void slow_on(slow *s, int i, double (*slack)[DIMS]) {
       if (!(n->op->part[i].dims >> d & 1) || !s->at[i][d]) continue;
       none = false;
       s->on[i] = d;
-      slow_on(s, i + 1, slack);
+      slow_on(s, i + 1, values);
     }
     s->on[i] = -1;
-    if (none) slow_on(s, i + 1, slack);
+    if (none) slow_on(s, i + 1, values);
     return;
   }
   for (int k = 0; k < n->op->n; k++) {
     const tf_f_part *p = &n->op->part[k];
     if (p->role <= TF_F_OUT)
-      words += p->words * (slow_times(s, k, slack) - 1) * (p->role == TF_F_OUT ? 2 : 1);
+      words += p->words * (slow_times(s, k, values) - 1) * (p->role == TF_F_OUT ? 2 : 1);
   }
   s->best = fmin(s->best, words);
 }
 
 static void slow_look(slow *s) {
-  double slack[PARTS][DIMS] = {0};
+  double values[PARTS][DIMS] = {0};
   if (!slow_room(s)) return;
   for (int i = 0; i < s->n->op->n; i++)
     for (int d = 0; d < s->n->op->n_dims && s->level[i] <= s->n->op->inner; d++)
-      if (s->n->op->part[i].dims >> d & 1) slack[i][d] = slow_slack(s, i, d);
-  slow_on(s, 0, slack);
+      if (s->n->op->part[i].dims >> d & 1) values[i][d] = slow_values(s, i, d);
+  slow_on(s, 0, values);
 }
 
 /* Whether no Tile has more steps of the dim than one further in: of all parts up to a place that
