@@ -58,6 +58,7 @@ enum {
   ALL_CLASSES = 4096,
   VECTORS = 400,
   NONE = DIMS,
+  GRID = 6,
   TRIES = 20,
   ENTRIES = 1 << 16,  /* of a table */
   SPREADS_A_LOOK = 16 /* take as long as one */
@@ -83,6 +84,7 @@ typedef struct {
 typedef struct {
   double least;                       /* words of any of them */
   int64_t number;                     /* of the box */
+  bool fine; /* that the slacks of all dims have one product counts */
   uint8_t level[PARTS], order[PARTS]; /* order: from the outermost place in */
   uint8_t lo[PARTS][DIMS], hi[PARTS][DIMS];
   uint32_t on[PARTS]; /* dims, as bits, that P may be on; NONE: no loop moves the part */
@@ -97,6 +99,7 @@ struct tf_f_nest {
   /* the question */
   tf_f_pin *pin;
   int64_t *looks;
+  bool fine;   /* as above */
   double best; /* words of a point */
   double lost; /* the least of what is no longer open */
   box *open;   /* a heap */
@@ -557,12 +560,17 @@ static double times_at(const tf_f_nest *n, const box *b, int i, int place) {
 /* What is known of a part in a box, by the dim that its P is on. */
 typedef struct {
   double values[DIMS], spares[DIMS];
+  double slack; /* the most that the slacks of all dims multiply to */
 } known;
 
 static void find_known(const tf_f_nest *n, const box *b, int i, known *k) {
   const int l = b->level[i];
-  for (int d = 0; d < n->op->n_dims && l <= n->op->inner; d++) {
+  if (l > n->op->inner) return;
+  k->slack = n->instances[l] *
+             (block_at(n, i, l, b->hi[i]) + left_in(n, b, l) / bits_in(n, i, l));
+  for (int d = 0; d < n->op->n_dims; d++) {
     if (!has_dim(n, i, d)) continue;
+    k->slack *= (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
     k->values[d] = values_of(n, b, i, d);
     k->spares[d] = most_spared(n, b, i, d, k->values[d], n->instances[l]);
   }
@@ -577,31 +585,67 @@ static bool counts_all(const tf_f_nest *n, const box *b, int i, int place) {
   return all;
 }
 
+/* Shares of a part in each of its dims, by the slack of that: the GRID-th root of all slack, its
+ * square, and so on. */
+typedef struct {
+  int n, dim[DIMS];
+  double of[DIMS][GRID + 1];
+} shares;
+
+/* Of which an instance has a single step inside of a place further out, in each dim; and in d also
+ * of the part's own P. */
+static void find_shares(const tf_f_nest *n, const box *b, const known *k, int i, int d, int place,
+                        shares *s) {
+  const double instances = n->instances[b->level[i]], root = pow(fmax(1, k->slack), 1.0 / GRID);
+  s->n = 0;
+  for (int e = 0; e < n->op->n_dims; e++) {
+    if (!has_dim(n, i, e)) continue;
+    double *of = s->of[s->n], values = k->values[e];
+    const double even = (double)n->op->extent[e] / (double)n->steps[e].of[b->hi[i][e]].hi;
+    for (int g = GRID; g >= (n->fine ? 0 : GRID); g--) {
+      if (g < GRID) values = fmin(k->values[e], even * pow(root, g));
+      of[g] = most_single(n, b, i, place, e, values);
+      if (e == d) of[g] = fmin(of[g], most_spared(n, b, i, e, values, instances));
+    }
+    s->dim[s->n++] = e;
+  }
+}
+
+/* The most of the product of the shares, each no more than its own limit, where that of their
+ * slacks is `all` roots; 0: whatever it is. */
+static double most_product(const shares *s, const double *limit, int all) {
+  double most[GRID + 1];
+  const int from = GRID - all;
+  for (int g = from; g <= GRID; g++)
+    most[g] = fmin(limit[0], s->of[0][g]);
+  for (int k = 1; k < s->n; k++)
+    for (int g = GRID; g >= from; g--) {
+      double best = 0;
+      for (int own = 0; own <= g - from; own++) { /* this one's slack is up to the next root */
+        const int up_to = own < all ? own + 1 : GRID;
+        best = fmax(best, fmin(limit[k], s->of[k][up_to]) * most[g - own]);
+      }
+      most[g] = best;
+    }
+  return most[GRID];
+}
+
 /* The words of part i, of which P is on dim d, that enter once only for all loops outside of a
  * place further out: those of which an instance has a single step inside of that place, in each of
  * the dims, and of the P of that place, too, where that is on one of them. */
 static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, int d, int place) {
-  double single[DIMS], most = 0;
+  shares s;
+  double most = 0, limit[DIMS];
   const bool all = counts_all(n, b, i, place);
-  const double instances = n->instances[b->level[i]];
-  for (int e = 0; e < n->op->n_dims; e++)
-    if (has_dim(n, i, e)) {
-      single[e] = most_single(n, b, i, place, e, k[i].values[e]);
-      if (e == d) single[e] = fmin(single[e], k[i].spares[e]);
-    }
+  const int l = b->level[i] > b->level[place] ? b->level[i] : b->level[place];
+  find_shares(n, b, &k[i], i, d, place, &s);
   for (int on = 0; on <= NONE && most < 1; on++) {
-    double share = 1;
     if (!(b->on[place] >> on & 1)) continue;
-    for (int e = 0; e < n->op->n_dims; e++) {
-      if (!has_dim(n, i, e)) continue;
-      const bool also = e == on && all;
-      share *= !also ? single[e]
-                     : fmin(single[e], b->level[i] <= b->level[place]
-                                           ? k[place].spares[e]
-                                           : most_spared(n, b, place, e, k[place].values[e],
-                                                         instances));
-    }
-    most = fmax(most, share);
+    for (int e = 0; e < s.n; e++)
+      limit[e] = s.dim[e] == on && all ? most_spared(n, b, place, on, k[place].values[on],
+                                                     n->instances[l])
+                                       : 1;
+    most = fmax(most, most_product(&s, limit, n->fine ? GRID : 0));
   }
   return most;
 }
@@ -646,6 +690,7 @@ static double words_of(const tf_f_nest *n, const box *b) {
 /* Finds the least words of a box, narrower; false: none is of use. */
 static bool look(tf_f_nest *n, box *b) {
   --*n->looks;
+  n->fine = b->fine = false;
   if (!narrow(n, b)) return false;
   b->least = fmax(b->least, words_of(n, b));
   return b->least < n->best;
@@ -698,14 +743,14 @@ static void take_few(const tf_f_nest *n, box *b, int i, int d) {
   narrow_dim(n, d, b);
 }
 
-/* Takes one dim for P of each part in turn, that with which the words are least; returns these. */
-static double take_on(const tf_f_nest *n, box *b) {
-  double least = INFINITY;
+/* Takes one dim for P of each part in turn, that with which the words are least. */
+static void take_on(tf_f_nest *n, box *b) {
+  n->fine = false;
   for (int i = 0; i < n->op->n; i++) {
     const uint32_t all = b->on[i];
     uint32_t best = all;
-    least = INFINITY;
-    for (int d = 0; d <= NONE; d++) {
+    double least = INFINITY;
+    for (int d = 0; d <= NONE && (all & (all - 1)); d++) {
       if (!(all >> d & 1)) continue;
       b->on[i] = UINT32_C(1) << d;
       const double words = words_of(n, b);
@@ -713,7 +758,6 @@ static double take_on(const tf_f_nest *n, box *b) {
     }
     b->on[i] = best;
   }
-  return least;
 }
 
 /* Finds a point of the box, and its words. */
@@ -727,7 +771,9 @@ static void dive(tf_f_nest *n, const box *from) {
     for (int i = 0; i < n->op->n; i++)
       b.lo[i][d] = b.hi[i][d];
   if (!narrow_on(n, &b)) return;
-  const double words = take_on(n, &b);
+  take_on(n, &b);
+  n->fine = true;
+  const double words = words_of(n, &b);
   if (!(words < n->best)) return;
   n->best = words;
   for (int d = 0; d < n->op->n_dims && n->pin->part >= 0; d++)
@@ -839,7 +885,14 @@ double tf_f_nest_least(tf_f_nest *n, tf_f_pin *pin, double enough, int64_t *look
     all.order[i] = (uint8_t)i;
   all_levels(n, &all, 0);
   while (n->n_open && n->open[0].least < fmin(enough, n->best * (1 - NEAR)) && *looks >= 0) {
-    const box b = pop(n);
+    box b = pop(n);
+    if (!b.fine) {
+      --*looks;
+      n->fine = b.fine = true;
+      b.least = fmax(b.least, words_of(n, &b));
+      push(n, &b);
+      continue;
+    }
     dive(n, &b);
     if (b.least < n->best * (1 - NEAR))
       split(n, &b);

@@ -93,31 +93,68 @@ static double slow_spared(const slow *s, int k, int d, int l, double values) {
   return spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], &r);
 }
 
-/* The words of part i that enter once only for the loops outside of part k's place. */
-static double slow_share(const slow *s, int i, int k, double (*values)[DIMS]) {
+/* How many times an even share of all dims the words of part i could be, in the room there is. */
+static double slow_slack(const slow *s, int i) {
+  const tf_f_nest *n = s->n;
+  double bits = room_of(n, s->level[i]);
+  for (int k = 0; k < n->op->n; k++)
+    if (k != i && s->level[k] == s->level[i]) bits -= slow_block(s, k) * slow_bits(s, k);
+  double all = bits / slow_bits(s, i) * n->instances[s->level[i]];
+  for (int d = 0; d < n->op->n_dims; d++)
+    if (n->op->part[i].dims >> d & 1)
+      all *= (double)n->steps[d].of[s->at[i][d]].hi / (double)n->op->extent[d];
+  return fmax(1, all);
+}
+
+/* Where words of part i enter once only for the loops outside of part k's place. */
+typedef struct {
+  int i, k, first; /* first: dim of the part */
+  bool extra;      /* not all loops there count */
+  const double (*values)[DIMS];
+  double slack;
+} slow_where;
+
+/* The share of dim d where its step covers so many values. */
+static double slow_one(const slow *s, const slow_where *w, int d, double values) {
+  const steps_class *of = s->n->steps[d].of;
+  const int i = w->i, k = w->k, l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
+  const room r = slow_room_of(s, i, d, s->level[i], values);
+  double here = single(&of[s->at[i][d]], &of[s->at[k][d]], s->n->op->deep[d], &r);
+  if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], values));
+  if (s->on[k] == d && !w->extra) here = fmin(here, slow_spared(s, k, d, l, w->values[k][d]));
+  return here;
+}
+
+/* The product of the shares of dims from d down, between which `left` of GRID is dealt: all but the
+ * first dim have slack of one more. */
+static double slow_product(const slow *s, const slow_where *w, int d, int left) {
+  double most = 0;
+  if (d < 0) return 1;
+  if (!(s->n->op->part[w->i].dims >> d & 1)) return slow_product(s, w, d - 1, left);
+  const double even =
+      (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[w->i][d]].hi;
+  for (int own = d == w->first ? left : 0; own <= left; own++) {
+    const int up_to = d == w->first ? own : own + 1;
+    const double root = pow(w->slack, (double)up_to / GRID), most_values = w->values[w->i][d];
+    const double values = up_to >= GRID ? most_values : fmin(most_values, even * root);
+    most = fmax(most, slow_one(s, w, d, values) * slow_product(s, w, d - 1, left - own));
+  }
+  return most;
+}
+
+static double slow_share(const slow *s, int i, int k, const double (*values)[DIMS]) {
   const tf_f_nest *n = s->n;
   const tf_f_part *p = n->op->part;
-  double share = 1;
-  bool extra = false;
+  slow_where w = {.i = i, .k = k, .values = values, .slack = slow_slack(s, i)};
+  while (!(p[i].dims >> w.first & 1))
+    w.first++;
   for (int d = 0; d < n->op->n_dims; d++)
-    extra |= p[k].role == TF_F_READ && !((p[i].dims | p[k].dims) >> d & 1) && s->at[k][d];
-  for (int d = 0; d < n->op->n_dims; d++) {
-    const steps_class *of = n->steps[d].of;
-    if (!(p[i].dims >> d & 1)) continue;
-    const room r = slow_room_of(s, i, d, s->level[i], values[i][d]);
-    double here = single(&of[s->at[i][d]], &of[s->at[k][d]], n->op->deep[d], &r);
-    if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], values[i][d]));
-    if (s->on[k] == d && !extra) {
-      const int l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
-      here = fmin(here, slow_spared(s, k, d, l, values[k][d]));
-    }
-    share *= here;
-  }
-  return share;
+    w.extra |= p[k].role == TF_F_READ && !((p[i].dims | p[k].dims) >> d & 1) && s->at[k][d];
+  return slow_product(s, &w, n->op->n_dims - 1, GRID);
 }
 
 /* The times of part i with just these steps, and P on just these dims. */
-static double slow_times(const slow *s, int i, double (*values)[DIMS]) {
+static double slow_times(const slow *s, int i, const double (*values)[DIMS]) {
   const double times = slow_at(s, i, i);
   if (times <= 1 || s->level[i] > s->n->op->inner || s->on[i] < 0) return times;
   double share = slow_spared(s, i, s->on[i], s->level[i], values[i][s->on[i]]), all = times, before = times;
@@ -134,7 +171,7 @@ static double slow_times(const slow *s, int i, double (*values)[DIMS]) {
 }
 
 /* With P of each part from i on on any dim that has several steps. */
-static void slow_on(slow *s, int i, double (*values)[DIMS]) {
+static void slow_on(slow *s, int i, const double (*values)[DIMS]) {
   const tf_f_nest *n = s->n;
   double words = 0;
   if (i < n->op->n) {
@@ -163,7 +200,7 @@ static void slow_look(slow *s) {
   for (int i = 0; i < s->n->op->n; i++)
     for (int d = 0; d < s->n->op->n_dims && s->level[i] <= s->n->op->inner; d++)
       if (s->n->op->part[i].dims >> d & 1) values[i][d] = slow_values(s, i, d);
-  slow_on(s, 0, values);
+  slow_on(s, 0, (const double(*)[DIMS])values);
 }
 
 /* Whether no Tile has more steps of the dim than one further in: of all parts up to a place that
