@@ -18,26 +18,21 @@
  * 6. One Tile of a memory stands on the path.  All loops outside of it on a dim that moves a tensor
  * that it holds are that tensor's P, or outside of it.  So N is the same for all such tensors, and
  * no less for those of memories further in.  What has its home there is no such tensor.
- * 7. Not all numbers of steps are looked at: a place with more steps of the dims that its part has
- * leaves the most room, and one with fewer of the others lets it enter least.  One look stands for
- * all mappings between.  It counts the most that any of these spares: in two steps, or in the
- * fewest of more for which there is room (6), with all numbers of another dim.  A look is exact
- * where it has just so many steps.
+ * 7. P is on one dim.  What has that dim, and its own P further in, is moved by P, too.
+ * 8. Two tensors of one memory have one Tile there (6): a step on a dim covers as many values of
+ * both, and there is room for these.
  *
  * Some words are *spared* in 2: those in an instance for which P has a single step, so that nothing
- * replaces them.  The loops of one op cut a range in equal steps but for the last.  Let P's step
- * cover x values, in all instances inside of it.  A *run* is what the loops of ops behind this one
- * leave of the dim: all runs are equally long, but for one shorter in each op's range.
- * - A run of several rounds of P has at most the last round of a single step: a third of it, and
- *   1 / (N - 1) of the dim where the op is the only one that cuts it.
- * - A run of one round of two steps, L long, spares 2 x - L.  So with N = 2, where there is one
- * run, the blocks must have 1 + f times the words of an even share for f of them to be spared.
- * - A shorter run may be of a single step, and spares all.  With m whole runs and `deep` ops behind
- *   there are at most deep m of these.  Whole runs that spare a third are 3 x long, so at most
- *   (m + deep m) / (3 m + deep m) is spared; those of two steps want (2 + deep) / (2 + 2 deep) of
- *   the words of 1 + f even shares.
- * - Inside of the home scope of what the op makes, all rounds of a run pass within one run of that
- *   scope.  So what the last round of several spares enters for each run of the scope. */
+ * replaces them (fused_steps.c).  Of these, too, all enter for each of the loops outside of a
+ * place further out that does not have their dims, but for those of which an instance has a single
+ * step inside of that place in each dim, and a single one of the P of that place, where that is on
+ * one of their dims.  Instances spread dims alike whatever the other dims: such shares multiply.  A
+ * share above an even one takes room in each dim, and this room multiplies, too.
+ *
+ * Branch and bound finds the least of all numbers of steps and dims for P.  A box has a range of
+ * steps for each place and dim.  Each of the terms counts with the end that is least for it: blocks
+ * and what is spared with many steps, times with few.  The box with the least is split where both
+ * halves gain most.  When the looks are gone, the least of all open boxes is the bound. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -47,6 +42,7 @@
 #include "base/grow.h"
 #include "model/demand/on_mesh.h"
 #include "search/bound/fused.h"
+#include "search/bound/fused_steps.h"
 
 static const double NEAR = 1e-9;
 
@@ -55,24 +51,13 @@ enum {
   PARTS = TF_F_PARTS,
   LEVELS = TF_F_LEVELS,
   CLASSES = TF_F_CLASSES,
-  ALL_CLASSES = 4096,
   VECTORS = 400,
-  NONE = DIMS,
-  GRID = 6,
-  TRIES = 20,
+  NONE = DIMS,        /* P is on no dim */
+  GRID = 6,           /* parts of the room that dims share */
+  TRIES = 20,         /* numbers of values */
   ENTRIES = 1 << 16,  /* of a table */
   SPREADS_A_LOOK = 16 /* take as long as one */
 };
-
-/* Numbers of steps that are alike: from lo to hi, of `len` values or more each. */
-typedef struct {
-  int64_t lo, hi, len;
-} steps_class;
-
-typedef struct {
-  int n;
-  steps_class of[CLASSES];
-} classes;
 
 /* Ways to spread the dims of a tensor, of which none is better than another. */
 typedef struct {
@@ -84,7 +69,7 @@ typedef struct {
 typedef struct {
   double least;                       /* words of any of them */
   int64_t number;                     /* of the box */
-  bool fine; /* that the slacks of all dims have one product counts */
+  bool fine;                          /* that the slacks of all dims have one product counts */
   uint8_t level[PARTS], order[PARTS]; /* order: from the outermost place in */
   uint8_t lo[PARTS][DIMS], hi[PARTS][DIMS];
   uint32_t on[PARTS]; /* dims, as bits, that P may be on; NONE: no loop moves the part */
@@ -92,7 +77,7 @@ typedef struct {
 
 struct tf_f_nest {
   const tf_f_op *op;
-  classes steps[DIMS];
+  tf_f_classes steps[DIMS];
   double instances[LEVELS];     /* of each memory; behind the last of units */
   double *block[PARTS][LEVELS]; /* [level]: least words in an instance, by classes of steps; below
                                  * 0: not yet known */
@@ -106,42 +91,6 @@ struct tf_f_nest {
   int64_t n_open, number;
   spreads on[PARTS][LEVELS]; /* the last one, as most of it is never touched */
 };
-
-/* ---- numbers of steps ----------------------------------------------------------------------- */
-static int64_t divided_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
-/* Joins neighbours whose numbers are nearest; one and two steps stay alone. */
-static void join_classes(steps_class *c, int *n, int most) {
-  while (*n > most) {
-    int best = 2;
-    for (int j = 2; j + 1 < *n; j++)
-      if ((double)c[j + 1].hi * (double)c[best].lo < (double)c[best + 1].hi * (double)c[j].lo)
-        best = j;
-    c[best].hi = c[best + 1].hi, c[best].len = c[best + 1].len;
-    memmove(&c[best + 1], &c[best + 2], (size_t)(*n - best - 2) * sizeof *c);
-    --*n;
-  }
-}
-
-/* False: too many. */
-static bool find_classes(int64_t extent, int most, classes *out) {
-  steps_class *c = malloc(ALL_CLASSES * sizeof *c);
-  int n = 0;
-  for (int64_t steps = 1; c && steps <= extent && n < ALL_CLASSES;) {
-    const int64_t len = divided_up(extent, steps);
-    const int64_t hi = len > 1 ? divided_up(extent, len - 1) - 1 : extent;
-    c[n++] = (steps_class){steps, hi, len};
-    steps = hi + 1;
-  }
-  const bool ok = c && n < ALL_CLASSES;
-  if (ok) {
-    join_classes(c, &n, most);
-    memcpy(out->of, c, (size_t)n * sizeof *c);
-    out->n = n;
-  }
-  free(c);
-  return ok;
-}
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 /* Whether all of a are at least b's. */
@@ -219,7 +168,7 @@ static double least_block(const tf_f_nest *n, unsigned dims, int l, const spread
   for (int i = 0; i < s->n; i++) {
     double words = 1;
     for (int d = 0; d < n->op->n_dims; d++)
-      if (dims >> d & 1) words *= (double)divided_up(n->steps[d].of[at[d]].len, s->on[i][d]);
+      if (dims >> d & 1) words *= (double)tf_f_divided_up(n->steps[d].of[at[d]].len, s->on[i][d]);
     if (words < least) least = words;
   }
   return least;
@@ -263,7 +212,7 @@ tf_f_nest *tf_f_nest_new(const tf_f_op *op, int most) {
     n->op = op;
   }
   for (int d = 0; d < op->n_dims && ok; d++)
-    ok = find_classes(op->extent[d], most, &n->steps[d]);
+    ok = tf_f_find_classes(op->extent[d], most, &n->steps[d]);
   double all = 1;
   for (int l = 1; l <= op->inner + 1 && ok; l++) {
     const int64_t *mesh = l > op->inner ? op->mesh : op->arch->memories[l].mesh;
@@ -401,64 +350,6 @@ static bool narrow(const tf_f_nest *n, box *b) {
 }
 
 /* ---- what is spared ------------------------------------------------------------------------- */
-static double in_range(double x, double lo, double hi) { return fmin(fmax(x, lo), hi); }
-
-/* The room of a part for steps of P on a dim. */
-typedef struct {
-  double slack;     /* how many times an even share of the dim a step covers, at most */
-  double values;    /* and how many values */
-  double instances; /* that hold the part */
-} room;
-
-/* The share of a run of two steps in the instances that have no second one. */
-static double others(const room *r) {
-  return fmin((r->instances - 1) / r->instances, fmax(0, r->values - 1) / (r->values + 1));
-}
-
-/* The most short runs for each whole one, where so many ops leave them, which cut `steps` or more
- * from what is `whole` steps long each time. */
-static double short_runs(double ops, double whole, double steps) {
-  if (ops <= 0) return 0;
-  return ops - 1 + (steps > whole + ops ? (whole + ops - 1) / (steps - 1) : 1);
-}
-
-/* The share of a dim that has two steps in all. */
-static double of_two(const room *r, double deep) {
-  const double most = fmin((r->instances - 1) / r->instances, (others(r) + deep) / (1 + deep));
-  return in_range(r->slack - 1, 0, most);
-}
-
-/* The share of a dim whose whole runs have two steps, and `shorter` for each a single one. */
-static double of_two_steps(const room *r, double shorter) {
-  const double most =
-      in_range(r->slack * (2 + 2 * shorter) / (2 + shorter) - 1, shorter / (2 + shorter), 1);
-  return fmin(most, (others(r) + shorter) / (1 + shorter));
-}
-
-/* The share of the words that P on a dim spares, at most, with such numbers of steps. */
-static double spared(const steps_class *c, double deep, const room *r) {
-  double most = 0;
-  if (c->lo <= 2 && c->hi >= 2) most = of_two(r, deep);
-  if (c->hi < 3) return most;
-  const double steps = c->lo > 3 ? (double)c->lo : 3;
-  if (deep <= 0) return fmax(most, steps > 3 ? 1 / (steps - 1) : 1.0 / 3);
-  const double third = short_runs(deep, 3, steps);
-  const double two = of_two_steps(r, short_runs(deep, 2, steps));
-  return fmax(most, fmax((1 + third) / (3 + third), two));
-}
-
-/* The share of a dim of which an instance has a single step, at most, inside of a place with `out`
- * steps, where c are all steps. */
-static double single(const steps_class *c, const steps_class *out, double deep, const room *r) {
-  if (c->lo <= out->hi) return 1;
-  const double steps = ceil((double)c->lo / (double)out->hi), ops = deep + (out->hi > 1);
-  const double shorter = short_runs(ops, 1, (double)out->lo), own = r->instances > 1;
-  const double share = (own + shorter) / (steps + own + shorter);
-  if (steps >= 3 + ops) return share;
-  if (out->hi == 1 && c->hi == 2) return of_two(r, deep);
-  return fmax(share, of_two_steps(r, shorter));
-}
-
 /* Words that a part has in an instance of memory l, at least, for each value that a step of dim d
  * covers: one covers an even share of the others. */
 static double words_each(const tf_f_nest *n, const box *b, int i, int d, int l) {
@@ -470,8 +361,7 @@ static double words_each(const tf_f_nest *n, const box *b, int i, int d, int l) 
 
 /* Whether a step of P of part i on dim d covers as many values of another part, too: 6. */
 static bool shares_step(const tf_f_nest *n, const box *b, int i, int d, int other) {
-  return other == i ||
-         (b->level[i] == b->level[other] && moves(n, i, d) && moves(n, other, d));
+  return other == i || (b->level[i] == b->level[other] && moves(n, i, d) && moves(n, other, d));
 }
 
 /* Bits in the memory of part i where a step of its P on dim d covers so many values.  next: fewer,
@@ -494,7 +384,8 @@ static double bits_with(const tf_f_nest *n, const box *b, int i, int d, double v
   return bits;
 }
 
-/* How many values a step of P of part i on dim d covers, at most, where the box leaves most room. */
+/* How many values a step of P of part i on dim d covers, at most, where the box leaves most room.
+ */
 static double values_of(const tf_f_nest *n, const box *b, int i, int d) {
   const int l = b->level[i];
   double left = room_of(n, l), each = 0, next;
@@ -513,9 +404,9 @@ static double values_of(const tf_f_nest *n, const box *b, int i, int d) {
 }
 
 /* Of one number of steps. */
-static room room_at(const tf_f_nest *n, int d, int at, double values, double instances) {
+static tf_f_room room_at(const tf_f_nest *n, int d, int at, double values, double instances) {
   const double share = (double)n->op->extent[d] / (double)n->steps[d].of[at].hi;
-  return (room){fmax(1, values / share), values, instances};
+  return (tf_f_room){fmax(1, values / share), values, instances};
 }
 
 /* The most of `spared` over the box: of three steps or more, the fewest spare most, and the most
@@ -526,24 +417,23 @@ static double most_spared(const tf_f_nest *n, const box *b, int i, int d, double
   const double deep = n->op->deep[d];
   double most = 0;
   for (int at = lo; at <= hi && at < 2; at++) {
-    const room r = room_at(n, d, at, values, instances);
-    most = fmax(most, spared(&n->steps[d].of[at], deep, &r));
+    const tf_f_room r = room_at(n, d, at, values, instances);
+    most = fmax(most, tf_f_spared(&n->steps[d].of[at], deep, &r));
   }
   if (hi < 2) return most;
-  const room r = room_at(n, d, hi, values, instances);
-  return fmax(most, spared(&n->steps[d].of[lo > 2 ? lo : 2], deep, &r));
+  const tf_f_room r = room_at(n, d, hi, values, instances);
+  return fmax(most, tf_f_spared(&n->steps[d].of[lo > 2 ? lo : 2], deep, &r));
 }
 
 /* The most of `single` over the box: of many steps it is less with more. */
 static double most_single(const tf_f_nest *n, const box *b, int i, int place, int d,
                           double values) {
-  const steps_class *c = n->steps[d].of,
-                    out = {c[b->lo[place][d]].lo, c[b->hi[place][d]].hi, 0};
+  const tf_f_steps *c = n->steps[d].of, out = {c[b->lo[place][d]].lo, c[b->hi[place][d]].hi, 0};
   const double deep = n->op->deep[d];
   double most = 0;
   for (int at = b->lo[i][d]; at <= b->hi[i][d] && most < 1; at++) {
-    const room r = room_at(n, d, at, values, n->instances[b->level[i]]);
-    most = fmax(most, single(&c[at], &out, deep, &r));
+    const tf_f_room r = room_at(n, d, at, values, n->instances[b->level[i]]);
+    most = fmax(most, tf_f_single(&c[at], &out, deep, &r));
     if ((double)c[at].lo > (2 + deep + (out.hi > 1)) * (double)out.hi) break;
   }
   return most;
@@ -566,8 +456,7 @@ typedef struct {
 static void find_known(const tf_f_nest *n, const box *b, int i, known *k) {
   const int l = b->level[i];
   if (l > n->op->inner) return;
-  k->slack = n->instances[l] *
-             (block_at(n, i, l, b->hi[i]) + left_in(n, b, l) / bits_in(n, i, l));
+  k->slack = n->instances[l] * (block_at(n, i, l, b->hi[i]) + left_in(n, b, l) / bits_in(n, i, l));
   for (int d = 0; d < n->op->n_dims; d++) {
     if (!has_dim(n, i, d)) continue;
     k->slack *= (double)n->steps[d].of[b->hi[i][d]].hi / (double)n->op->extent[d];
@@ -642,9 +531,9 @@ static double share_of(const tf_f_nest *n, const box *b, const known *k, int i, 
   for (int on = 0; on <= NONE && most < 1; on++) {
     if (!(b->on[place] >> on & 1)) continue;
     for (int e = 0; e < s.n; e++)
-      limit[e] = s.dim[e] == on && all ? most_spared(n, b, place, on, k[place].values[on],
-                                                     n->instances[l])
-                                       : 1;
+      limit[e] = s.dim[e] == on && all
+                     ? most_spared(n, b, place, on, k[place].values[on], n->instances[l])
+                     : 1;
     most = fmax(most, most_product(&s, limit, n->fine ? GRID : 0));
   }
   return most;

@@ -81,16 +81,15 @@ static double slow_values(const slow *s, int i, int d) {
 }
 
 /* The room of part i's steps of dim d, in the instances of memory l. */
-static room slow_room_of(const slow *s, int i, int d, int l, double values) {
-  const double share =
-      (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[i][d]].hi;
-  return (room){fmax(1, values / share), values, s->n->instances[l]};
+static tf_f_room slow_room_of(const slow *s, int i, int d, int l, double values) {
+  const double share = (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[i][d]].hi;
+  return (tf_f_room){fmax(1, values / share), values, s->n->instances[l]};
 }
 
 /* The share that P of part k spares on dim d, in the instances of memory l. */
 static double slow_spared(const slow *s, int k, int d, int l, double values) {
-  const room r = slow_room_of(s, k, d, l, values);
-  return spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], &r);
+  const tf_f_room r = slow_room_of(s, k, d, l, values);
+  return tf_f_spared(&s->n->steps[d].of[s->at[k][d]], s->n->op->deep[d], &r);
 }
 
 /* How many times an even share of all dims the words of part i could be, in the room there is. */
@@ -116,10 +115,10 @@ typedef struct {
 
 /* The share of dim d where its step covers so many values. */
 static double slow_one(const slow *s, const slow_where *w, int d, double values) {
-  const steps_class *of = s->n->steps[d].of;
+  const tf_f_steps *of = s->n->steps[d].of;
   const int i = w->i, k = w->k, l = s->level[i] > s->level[k] ? s->level[i] : s->level[k];
-  const room r = slow_room_of(s, i, d, s->level[i], values);
-  double here = single(&of[s->at[i][d]], &of[s->at[k][d]], s->n->op->deep[d], &r);
+  const tf_f_room r = slow_room_of(s, i, d, s->level[i], values);
+  double here = tf_f_single(&of[s->at[i][d]], &of[s->at[k][d]], s->n->op->deep[d], &r);
   if (s->on[i] == d) here = fmin(here, slow_spared(s, i, d, s->level[i], values));
   if (s->on[k] == d && !w->extra) here = fmin(here, slow_spared(s, k, d, l, w->values[k][d]));
   return here;
@@ -131,8 +130,7 @@ static double slow_product(const slow *s, const slow_where *w, int d, int left) 
   double most = 0;
   if (d < 0) return 1;
   if (!(s->n->op->part[w->i].dims >> d & 1)) return slow_product(s, w, d - 1, left);
-  const double even =
-      (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[w->i][d]].hi;
+  const double even = (double)s->n->op->extent[d] / (double)s->n->steps[d].of[s->at[w->i][d]].hi;
   for (int own = d == w->first ? left : 0; own <= left; own++) {
     const int up_to = d == w->first ? own : own + 1;
     const double root = pow(w->slack, (double)up_to / GRID), most_values = w->values[w->i][d];
@@ -157,7 +155,8 @@ static double slow_share(const slow *s, int i, int k, const double (*values)[DIM
 static double slow_times(const slow *s, int i, const double (*values)[DIMS]) {
   const double times = slow_at(s, i, i);
   if (times <= 1 || s->level[i] > s->n->op->inner || s->on[i] < 0) return times;
-  double share = slow_spared(s, i, s->on[i], s->level[i], values[i][s->on[i]]), all = times, before = times;
+  double share = slow_spared(s, i, s->on[i], s->level[i], values[i][s->on[i]]), all = times,
+         before = times;
   int p = 0;
   while (s->order[p] != i)
     p++;
@@ -367,7 +366,7 @@ static void check_op(tf_rng *r, int number, tally *t) {
 }
 
 int main(int argc, char **argv) {
-  const int cases = argc > 1 ? atoi(argv[1]) : 300;
+  const int cases = argc > 1 ? atoi(argv[1]) : 150;
   tf_rng r = tf_rng_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, 9);
   tally t = {0};
   for (int i = 0; i < cases; i++)
