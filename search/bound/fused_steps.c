@@ -1,5 +1,5 @@
-/* Numbers of steps, and what short last ones spare, at most: words in an instance for which P has a single step, so that
- * nothing replaces them (fused_nest.c).
+/* Numbers of steps, and what short last ones spare, at most: words in an instance for which P has a
+ * single step, so that nothing replaces them (fused_nest.c).
  *
  * The loops of one op cut a range in equal steps but for the last.  Let P's step cover x values, in
  * all instances inside of it, and X in all instances there are.  A *run* is what the loops of ops
@@ -12,15 +12,16 @@
  * - It spares none of an instance that has both steps.  There is one, with a value in each; of the
  *   first step x - 1 values are left: no more than (X - 1) / (X + 1) of the run.  The first of I
  *   instances has no fewer words than another: no more than (I - 1) / I.
- * - A shorter run may be of a single step, and spares all.  The op furthest behind leaves one.  Each
- *   other leaves one in each range that it cuts: with m whole runs, `deep` ops leave (deep - 1) m + 1
- *   at most, q m say.
+ * - A shorter run may be of a single step, and spares all.  The op furthest behind leaves one. Each
+ *   other leaves one in each range that it cuts: with m whole runs, `deep` ops leave (deep - 1) m +
+ * 1 at most, q m say.
  * - Whole runs that spare a third are 3 x long, so at most (m + q m) / (3 m + q m) is spared; those
  *   of two steps want (2 + q) / (2 + 2 q) of the words of 1 + f even shares, and where they spare g
  *   of themselves, at most (g + q) / (1 + q) is.
  * - Let whole runs have n steps.  Shorter ones with n count as such; others have max(1, n - 1) at
  *   most, t say.  So N is no more than n m + t ((deep - 1) m + 1), which is what m is at least.
- *   With n above 3 less is spared than with 3: 2 (deep + 1/m) grows by less than deep for each n. */
+ *   With n above 3 less is spared than with 3: 2 (deep + 1/m) grows by less than deep for each n.
+ */
 #include "search/bound/fused_steps.h"
 
 #include <math.h>
