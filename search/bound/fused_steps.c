@@ -18,10 +18,9 @@
  * - Whole runs that spare a third are 3 x long, so at most (m + q m) / (3 m + q m) is spared; those
  *   of two steps want (2 + q) / (2 + 2 q) of the words of 1 + f even shares, and where they spare g
  *   of themselves, at most (g + q) / (1 + q) is.
- * - Let whole runs have n steps.  Shorter ones with n count as such; others have max(1, n - 1) at
- *   most, t say.  So N is no more than n m + t ((deep - 1) m + 1), which is what m is at least.
- *   With n above 3 less is spared than with 3: 2 (deep + 1/m) grows by less than deep for each n.
- */
+ * - Let whole runs have n steps.  Shorter ones with n count as such; others have t = max(1, n - 1)
+ *   at most.  N <= n m + t ((deep - 1) m + 1), so m >= (N - t) / (n + t (deep - 1)).  More than
+ *   three steps spare less: with n, 2 / m is no more than (n - 3) deep + (n - 1) / m with three. */
 #include "search/bound/fused_steps.h"
 
 #include <math.h>
