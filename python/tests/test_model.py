@@ -58,6 +58,13 @@ class ModelCase(Case):
             self.assertEqual(str(self.error(tileflow.Model, *inputs)), str(self.error(tileflow.eval, *inputs)))
 
 
+    def test_files_keep_their_names(self):
+        """Errors of the mapping, long after its file was read."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "mapping-" + "x" * 90 + ".yaml")
+            path.write_text(pathlib.Path(MATMUL).read_text().replace("op C", "op D"))
+            self.assertEqual(str(self.error(tileflow.Model, path)), str(self.error(tileflow.eval, path)))
+
     def test_misuse(self):
         """Too few, too many, no whole numbers, beyond 64 bits; copies, which would outlive what they hold."""
         model = tileflow.Model(small(), MAPPING)

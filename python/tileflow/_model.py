@@ -139,7 +139,9 @@ class Model:
         read = []
         for i, s in enumerate(sources):
             if s.path is not None:
-                texts[i] = lib.tf_text_read(_bytes(os.fsencode(s.path)), self._diags)
+                path = _bytes(os.fsencode(s.path))
+                self._held.append((lambda _: None, path))  # the library keeps where it lies
+                texts[i] = lib.tf_text_read(path, self._diags)
                 read.append(texts[i].text)
             else:
                 data = s.text.encode()
