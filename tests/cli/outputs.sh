@@ -96,6 +96,7 @@ big="$root/arch-specs/edge.yaml $root/workloads/attention/g1.yaml $root/workload
 expect 1 "x: error[E_IO]: cannot write: File too large" eval $big --quiet --json x
 expect 1 "x: error[E_IO]: cannot write: File too large" tree $big --quiet --svg x
 expect 1 "out: error[E_IO]: cannot write: File too large" emit "$input" --isa portable --no-test -o out
+expect 1 "w.bin: error[E_IO]: cannot write: File too large" pack "$root/tests/data/onnx/random-5007.onnx" -o w.bin
 expect 1 "1.tfdb: error[E_IO]: cannot " results 1.tfdb --merge 2.tfdb
 "$tool" search $both --evals 20000 --quiet --log x 2>.said # the log stays: --resume takes what is in it
 [ $? -eq 1 ] && grep -qF "cannot write the log 'x': File too large" .said || { echo "a log past the limit is not told"; failed=$((failed + 1)); }
