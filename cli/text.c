@@ -49,6 +49,14 @@ const char *cli_part(const cli_text *part, cli_text *whole) {
   return part->text ? part->text : "";
 }
 
+void cli_print_word_and(const char *word, const char *rest) {
+  cli_text t = {0};
+  cli_put_word(&t, word);
+  printf("%s%s", t.text ? t.text : "", rest);
+  cli_text_free(&t);
+}
+
+/* An apostrophe stands between quotation marks: files that name a command have no backslash. */
 void cli_put_word(cli_text *out, const char *word) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=,:+%@-";
@@ -58,7 +66,7 @@ void cli_put_word(cli_text *out, const char *word) {
   }
   cli_printf(out, " '");
   for (; *word; word++)
-    cli_printf(out, *word == '\'' ? "'\\''" : "%c", *word);
+    cli_printf(out, *word == '\'' ? "'\"'\"'" : "%c", *word);
   cli_printf(out, "'");
 }
 

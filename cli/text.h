@@ -31,6 +31,8 @@ void cli_escaped(cli_text *out, const char *text);
 
 /* A blank and a word of a command, quoted where a shell would read it otherwise. */
 void cli_put_word(cli_text *out, const char *word);
+/* The same on stdout, and what follows. */
+void cli_print_word_and(const char *word, const char *rest);
 
 /* Number of code points, which is the number of columns for our output. */
 size_t cli_columns(const char *s);

@@ -1,4 +1,5 @@
 /* tileflow emit: the mapping as a folder of source code. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,23 +50,43 @@ static bool is_own_isa(const emit_options *o) {
   return o->isa && tf_emit_owns_isa(o->target, o->isa);
 }
 
+static void put_option(cli_text *t, const char *name, const char *value) {
+  if (!value) return;
+  cli_printf(t, " %s", name);
+  cli_put_word(t, value);
+}
+
+/* What was said of the search. */
+static void put_looking(const cli_looking *l, cli_text *t) {
+  if (l->objective != TF_LATENCY) put_option(t, "--objective", tf_objective_key((int)l->objective));
+  if (l->seed != 1) cli_printf(t, " --seed %" PRIu64, l->seed);
+  if (l->time_limit > 0) cli_printf(t, " --time-limit %g", l->time_limit);
+  if (l->evals) cli_printf(t, " --evals %" PRId64, l->evals);
+  put_option(t, "--strategy", l->strategy);
+}
+
 /* The command line that reproduces the files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   cli_printf(t, "tileflow emit");
   for (size_t i = 0; i < o->in.n_files; i++)
-    cli_printf(t, " %s", o->in.files[i]);
-  for (size_t i = 0; i < o->in.n_set; i++)
-    cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
+    cli_put_word(t, o->in.files[i]);
+  for (size_t i = 0; i < o->in.n_set; i++) {
+    cli_text word = {0};
+    cli_printf(&word, "%s=%s", o->in.set[i].name, o->in.set[i].value);
+    put_option(t, "--set", word.text);
+    cli_text_free(&word);
+  }
   cli_printf(t, " --target %s", o->target);
   if (is_here(o) || is_own_isa(o)) cli_printf(t, " --isa %s", isa);
-  if (o->tuned) cli_printf(t, " --tuned %s", o->tuned);
-  if (o->schedule) cli_printf(t, " --schedule %s", o->schedule);
+  put_option(t, "--tuned", o->tuned);
+  put_option(t, "--schedule", o->schedule);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
-  if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
-  if (o->micro) cli_printf(t, " --micro %s", o->micro);
-  if (o->name) cli_printf(t, " --name %s", o->name);
+  put_option(t, "--dtype", o->dtype);
+  put_option(t, "--micro", o->micro);
+  put_option(t, "--name", o->name);
+  put_looking(&o->look, t);
   if (o->live) cli_printf(t, " --live");
-  if (o->out) cli_printf(t, " -o %s", o->out);
+  put_option(t, "-o", o->out);
 }
 
 /* One run. */
@@ -109,8 +130,8 @@ static void print_next_step(const tf_planned *p, const job *r, bool skips) {
     printf("%s: %s for %s.  Next: read %s/hints.txt, or hints.json\n", r->o->out,
            p->tree->workload->name, of, r->o->out);
   else
-    printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of,
-           r->o->out);
+    printf("%s: %s for %s.  Next: make -C", r->o->out, p->tree->workload->name, of);
+  if (!is_read(r->o)) cli_print_word_and(r->o->out, " test\n");
 }
 
 /* Of other targets, test.c wants their device. */

@@ -57,7 +57,12 @@ static cli_status run_pack(const void *options) {
     tf_diags_free(d);
     return CLI_FAILED;
   }
-  const bool ok = pack(o, f, d), written = fflush(f) == 0 && !ferror(f);
+  bool ok = pack(o, f, d);
+  errno = 0;
+  const bool written = fflush(f) == 0 && !ferror(f);
+  if (!written && !tf_diags_errors(d)) /* the reason of an earlier write is not kept */
+    cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno ? errno : ENOSPC));
+  ok |= !written && !tf_diags_errors(d);
   const long long bytes = (long long)ftello(f);
   cli_status status = !written                 ? CLI_FAILED
                       : !ok                    ? CLI_BAD_INPUT

@@ -244,6 +244,7 @@ static cli_status run_plan(const void *options) {
   if (o->target && !o->in.quiet) cli_note_unused_isa(o->target, o->isa, o->dtype);
   const cli_status status = plan(options, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);
+  if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   tf_diags_free(d);
   return status;
 }

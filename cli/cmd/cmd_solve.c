@@ -87,9 +87,9 @@ static cli_status run_solve(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && s.tree) {
-    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use "
-          "search\n",
-          stderr);
+    tf_fail(s.diags, s.spec->mapping_at, TF_E_USAGE,
+            "the files hold a mapping, which solve does not complete: leave it out, or use search");
+    cli_complain(s.diags);
     status = CLI_BAD_INPUT;
   }
   if (status == CLI_DONE) status = solve(&s, o);

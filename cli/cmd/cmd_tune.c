@@ -330,7 +330,7 @@ static cli_status tune(cli_session *s, job *j) {
                                               : CLI_FAILED;
   if (!t && tf_diags_errors(s->diags)) {
     cli_complain(s->diags);
-    status = CLI_BAD_INPUT;
+    status = cli_status_of(s->diags);
   }
   say_kept(j, status);
   tf_tuned_free(t);

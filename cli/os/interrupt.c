@@ -63,14 +63,20 @@ static void catch (int signal_number, void (*handler)(int)) {
   sigaction(signal_number, &now, NULL);
 }
 
-void cli_catch_signals(void) {
+static bool ignored(int signal_number) {
   struct sigaction before;
+  return sigaction(signal_number, NULL, &before) != 0 || before.sa_handler == SIG_IGN;
+}
+
+void cli_catch_signals(void) {
+  const bool deaf = ignored(SIGINT), told = !ignored(SIGTERM);
   struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
   catch (SIGXFSZ, SIG_IGN);
-  if (sigaction(SIGINT, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
+  if (deaf && !told) return;
   timer_there = timer_create(CLOCK_MONOTONIC, &how, &timer) == 0;
   catch (SIGALRM, end_of_grace);
-  catch (SIGINT, note);
+  if (!deaf) catch (SIGINT, note);
+  if (told) catch (SIGTERM, note);
 }
 
 void cli_hold_interrupt(double seconds) {
@@ -114,5 +120,6 @@ bool cli_writing(void) { return atomic_load(&writing); }
 void cli_default_signals(void) {
   catch (SIGXFSZ, SIG_DFL);
   catch (SIGINT, SIG_DFL);
+  catch (SIGTERM, SIG_DFL);
   catch (SIGALRM, SIG_DFL);
 }

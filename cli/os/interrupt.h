@@ -3,10 +3,10 @@
 #define CLI_INTERRUPT_H
 #include <stdbool.h>
 
-/* To be called once, first of all.  From here on Ctrl-C ends the process with status 130, at once
- * unless it is held by a part that can stop by itself.  Where it is ignored (a background job of a
- * script) it stays ignored.  A file that exceeds the size limit makes the write fail, and does not
- * end the process. */
+/* To be called once, first of all.  From here on Ctrl-C, and SIGTERM like it (a batch system's, of
+ * `timeout`), end the process with status 130, at once unless it is held by a part that can stop by
+ * itself.  Where one is ignored (Ctrl-C in a background job of a script) it stays ignored.  A file
+ * that exceeds the size limit makes the write fail, and does not end the process. */
 void cli_catch_signals(void);
 
 /* Between these two calls Ctrl-C is only noted, for code that stops when cli_interrupted says so;

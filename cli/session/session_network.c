@@ -133,9 +133,9 @@ static cli_status write_network(const tf_spec *s, const tf_net_plan *p, const wa
   bool there = true;
   const bool ok = e && cli_safe_dir(w->out, e->file, (size_t)e->n, &there);
   if (ok && !quiet)
-    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C %s test\n", w->out,
-           s->workload->name, tf_emit_able(target, TF_EMIT_HERE) ? o.isa : target, p->n,
-           p->n_distinct, w->out);
+    printf("%s: %s for %s, %d groups, %d kernels.  Next: make -C", w->out, s->workload->name,
+           tf_emit_able(target, TF_EMIT_HERE) ? o.isa : target, p->n, p->n_distinct);
+  if (ok && !quiet) cli_print_word_and(w->out, " test\n");
   tf_emitted_free(e);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }

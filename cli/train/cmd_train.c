@@ -127,6 +127,7 @@ static cli_status run_train(const void *options) {
   if (!d) return CLI_FAILED;
   const cli_status status = weigh(options, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);
+  if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   tf_diags_free(d);
   return status;
 }

@@ -577,7 +577,7 @@ typedef struct {
 } tf_text;
 
 /* Reads a whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller
- * frees; NULL with an error in d. */
+ * frees; NULL with an error in d.  name is `path` itself, which must last as long. */
 TF_API tf_text tf_text_read(const char *path, tf_diags *d);
 /* The same of a file of at most so many bytes. */
 TF_API tf_text tf_text_read_most(const char *path, size_t most, tf_diags *d);

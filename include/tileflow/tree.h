@@ -118,7 +118,8 @@ TF_API tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_wor
  * memory. */
 TF_API bool tf_tree_place(tf_tree *t, const char *name, tf_diags *d);
 
-/* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
+/* The level of the memory where tensor z lives (0 = outermost): of inputs and outputs that of
+ * tf_arch_home. */
 TF_API int tf_tree_home(const tf_tree *t, int tensor);
 /* The home scope of z: the lowest common ancestor of the ops that touch it; -1 for inputs and
  * outputs of the workload. */

@@ -20,6 +20,7 @@ typedef struct tf_why_log {
   int *slice;     /* [n] slice of each row */
   int from;       /* first row of the current slice */
   tf_cause *base; /* [n_tile_slices] cause of words that no loop repeats */
+  int64_t *trips; /* of the evaluation, if a walk has replaced it; NULL: it has not */
   bool ok;
 } why_log;
 
@@ -314,15 +315,16 @@ static bool begin_log(why_log *w, struct tf_model *m) {
   return w->ok;
 }
 
-/* Evaluates again by the walk, with the same result, so that it logs every entry. */
+/* Evaluates again by the walk, with the same counts, so that it logs every entry.  Times may differ
+ * (the walk knows the busiest instance), so that the caller restores the result. */
 static bool by_walk(why_log *w) {
   struct tf_model *m = w->m;
   tf_result again;
   size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->ev.trip;
-  int64_t *trips = malloc(bytes);
-  if (!trips) m->starved = true;
-  if (!trips) return false;
-  memcpy(trips, m->ev.trip, bytes);
+  w->trips = malloc(bytes);
+  if (!w->trips) m->starved = true;
+  if (!w->trips) return false;
+  memcpy(w->trips, m->ev.trip, bytes);
   const int64_t walk_max = m->walk_max;
   w->n = w->from = 0;
   m->log = w;
@@ -330,13 +332,11 @@ static bool by_walk(why_log *w) {
   m->noted = noted;
   m->to_walk = true;
   m->walk_max = TF_WHY_WALK;
-  bool ok = tf_model_eval(m, trips, &again);
+  const bool ok = tf_model_eval(m, w->trips, &again);
   m->note = NULL;
   m->noted = NULL;
   m->to_walk = false;
   m->walk_max = walk_max;
-  if (!ok && !m->starved) tf_model_eval(m, trips, &again); /* restores the result */
-  free(trips);
   return ok;
 }
 
@@ -376,10 +376,18 @@ static void drop_empty(why_log *w) {
   w->n = n;
 }
 
+/* The result as it was before the walk. */
+static void restore(why_log *w) {
+  tf_result again;
+  if (w->trips && !w->m->starved) tf_model_eval(w->m, w->trips, &again);
+  free(w->trips);
+}
+
 bool tf_why_of(tf_model *m, tf_why *out) {
   why_log w;
   bool ok = begin_log(&w, m->as_bare ? m->bare : m) && collect(&w);
   drop_empty(&w);
+  restore(&w);
   if (w.n) qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
   free(w.slice);
   free(w.base);

@@ -13,7 +13,7 @@ static const struct {
 } formats[] = {{"timeloop", ex_timeloop}, {"tileflow", ex_tileflow}};
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
-const char *tf_export_format(int i) { return i < N_FORMATS ? formats[i].name : NULL; }
+const char *tf_export_format(int i) { return i >= 0 && i < N_FORMATS ? formats[i].name : NULL; }
 
 void tf_export_free(tf_export *e) {
   for (int i = 0; e && i < e->n; i++)
@@ -100,9 +100,12 @@ tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_wor
     tf_out_of_memory(d);
     return NULL;
   }
-  bool ok = tf_no_views(wl, d) && check_architecture(&x);
-  for (int i = 0; i < N_FORMATS; i++)
-    if (!strcmp(formats[i].name, format) && x.fits) ok &= formats[i].write(&x);
+  int f = 0;
+  while (f < N_FORMATS && strcmp(formats[f].name, format) != 0)
+    f++;
+  bool ok = f < N_FORMATS || tf_fail(d, (tf_loc){0}, TF_E_NAME, "no format '%.40s'", format);
+  ok = ok && tf_no_views(wl, d) && check_architecture(&x);
+  if (f < N_FORMATS && x.fits) ok &= formats[f].write(&x);
   if (x.bad) ok = tf_out_of_memory(d);
   if (ok && x.out->n > 0) return x.out;
   tf_export_free(x.out);

@@ -72,6 +72,19 @@ class Inputs(Case):
             for key in set(want) - {"why"}:  # which has lines
                 self.assertEqual(r[key], want[key], key)
 
+    def test_json_is_yaml(self):
+        want = tileflow.eval(small(), MAPPING).cycles
+        for text in (json.dumps(small(), indent=1), json.dumps(small()) + "\n"):
+            self.assertEqual(tileflow.eval(text, MAPPING).cycles, want)
+        quoted = "".join(f'"{line.rstrip(":")}":\n' if line[:1] not in " " else line + "\n" for line in _inputs.to_yaml(small()).splitlines())
+        self.assertIn('"architecture":', quoted)
+        self.assertEqual(tileflow.eval(quoted, MAPPING).cycles, want)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.json")
+            path.write_text(json.dumps(small()))
+            self.assertTrue(_inputs.source(path).holds("architecture"))
+            self.assertFalse(_inputs.source(path).is_mapping())
+
     def test_set(self):
         machine = {"params": {"kib": 8}, **small()}
         machine["architecture"]["memories"] = [ARCHITECTURE["memories"][0],
@@ -89,6 +102,8 @@ class Inputs(Case):
     def test_yaml(self):
         self.assertEqual(_inputs.to_yaml({"a": [1, {"b": None, "c": []}, [True, 0.5]], "m": "x\n  y\n", "d": {}}),
                          "a:\n  - 1\n  -\n    b: null\n    c: []\n  -\n    - true\n    - 0.5\nm: |\n  x\n    y\nd: {}\n")
+        self.assertEqual(_inputs.to_yaml({"m": "  x\ny\n"}), "m: |2\n    x\n  y\n")  # a line as far out as no other
+        self.assertIn("without control characters", str(self.error(tileflow.eval, small(name="a\x85b"), MAPPING)))
         for wrong in (3, {"a": object()}):
             with self.assertRaises(TypeError):
                 tileflow.eval(wrong)
@@ -124,6 +139,12 @@ class Errors(Case):
         d = self.error(tileflow.eval, "nowhere.yaml").diagnostics[0]
         self.assertEqual((d.file, d.line, d.code), ("nowhere.yaml", None, "E_IO"))
         self.assertIn("-x.yaml", str(self.error(tileflow.eval, "-x.yaml")))
+
+    def test_set_is_a_dict(self):
+        for f in (tileflow.eval, tileflow.Model):
+            for wrong in ("kib=4", [("kib", 4)], 4):
+                with self.assertRaisesRegex(TypeError, "set= takes a dict"):
+                    f(MATMUL, set=wrong)
 
     def test_nothing_fits(self):
         memories = [ARCHITECTURE["memories"][0], {"name": "Buffer", "capacity": "2 B", "bandwidth": 512}]
@@ -240,6 +261,7 @@ class Commands(Case):
         least = tileflow.bound(MATMUL, evals=1)
         self.assertIsNone(least._repr_html_())
         self.error(least.html)
+        self.assertIn("no mapping", str(self.error(least.tree)))
 
     def test_notebooks(self):
         """Their cells, from top to bottom."""

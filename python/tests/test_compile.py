@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import tempfile
 import types
 import unittest
@@ -91,6 +92,69 @@ class Compile(unittest.TestCase):
             self.f(A, B, A=A, out=R)
         with self.assertRaisesRegex(TypeError, "no output is called Q"):
             self.f(A, B, out={"Q": R})
+
+    def test_arrays_that_a_kernel_would_misread_or_spoil(self):
+        """Bytes in another order, off their boundary, behind a mask; results read-only, folded, over an input."""
+        A, B, R = Fake((7, 5)), Fake((5, 9)), Fake((7, 9))
+
+        def changed(fake, **changes):
+            twin = types.SimpleNamespace(**{k: getattr(fake, k) for k in ("shape", "dtype", "strides", "__array_interface__")})
+            twin.__dict__.update(changes)
+            return twin
+
+        swapped = types.SimpleNamespace(name="float32", itemsize=4, isnative=False, str=">f4")
+        at = A.__array_interface__["data"][0]
+        for X, said in ((changed(A, dtype=swapped), "in the order of other computers"), (changed(A, mask=True), "a plain array"),
+                        (changed(A, __array_interface__={"data": b"bytes"}), "a plain array"),
+                        (changed(A, __array_interface__={"data": (at + 1, False)}), "at a multiple of")):
+            with self.assertRaisesRegex((TypeError, ValueError), said):
+                self.f(X, B, out=R)
+        at = R.__array_interface__["data"][0]
+        for X, said in ((changed(R, __array_interface__={"data": (at, True)}), "R is read-only"),
+                        (changed(R, strides=(0, 4)), "lie on each other"), (changed(R, strides=(32, 4)), "lie on each other")):
+            with self.assertRaisesRegex(ValueError, said):
+                self.f(A, B, out=X)
+
+    def test_results_lie_beside_inputs_not_over_them(self):
+        draw, both = random.Random(3).uniform, Fake((7, 14))
+        both.values[:] = array.array("f", (draw(-1, 1) for _ in both.values))
+        A, B, R = Fake((7, 5), gap=9), Fake((5, 9), lambda: draw(-1, 1)), Fake((7, 9), gap=5)
+        at = both.values.buffer_info()[0]
+        A.__array_interface__["data"] = (at, False)
+        want = product(both, B)
+        for column in (0, 4):
+            R.__array_interface__["data"] = (at + 4 * column, False)
+            with self.assertRaisesRegex(ValueError, "R overlaps A"):
+                self.f(A, B, out=R)
+        R.__array_interface__["data"] = (at + 4 * 5, False)  # the columns that are left
+        self.f(A, B, out=R)
+        for m, row in enumerate(want):
+            for n, value in enumerate(row):
+                self.assertAlmostEqual(both[m, 5 + n], value, places=5)
+
+    def test_threads(self):
+        """Of one call alone; and a child of fork(), which OpenMP's threads do not follow, has one instead of waiting."""
+        f = tileflow.compile({"workload": {"name": "large", "dims": {"m": 192, "n": 192, "k": 192},
+                                           "ops": ["C[m,n] += A[m,k] * B[k,n]"]}}, HOST)
+        A, B, C = Fake((192, 192), lambda: 1), Fake((192, 192), lambda: 2), Fake((192, 192))
+        most = f._library.omp_get_max_threads()
+        f(A, B, out=C, threads=3)
+        self.assertEqual(f._library.omp_get_max_threads(), most)
+        for wrong in (0, -1, 10 ** 6, "2", 1.5):
+            with self.assertRaises((TypeError, ValueError)):
+                f(A, B, out=C, threads=wrong)
+        for threads in (None, 2):
+            C.values[0] = 0
+            child = os.fork()
+            if not child:
+                signal.alarm(60)
+                f(A, B, out=C, threads=threads)
+                os._exit(C.values[0] != 384)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_compiler_with_arguments(self):
+        compiler = os.environ.get("CC", "cc")
+        self.assertEqual(tileflow.compile(PRODUCT, HOST, cc=compiler + " -DANY_NAME=1").inputs, self.f.inputs)
 
     def test_sources_are_kept_where_told_and_this_computer_is_the_rule(self):
         with tempfile.TemporaryDirectory() as folder:

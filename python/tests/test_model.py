@@ -1,6 +1,8 @@
 """Model, in this process, against the executable: the same figures, texts and errors; and the examples of the docs."""
+import copy
 import os
 import pathlib
+import pickle
 import random
 import re
 import tempfile
@@ -54,6 +56,32 @@ class ModelCase(Case):
         self.assertEqual(self.error(tileflow.Model, small(), MAPPING.replace("m=4", "m=?")).diagnostics[0].code, "E_OPEN")
         for inputs in ((small(clok=1), MAPPING), (small(), MAPPING.replace("op C", "op D")), ("nowhere.yaml",)):
             self.assertEqual(str(self.error(tileflow.Model, *inputs)), str(self.error(tileflow.eval, *inputs)))
+
+
+    def test_files_keep_their_names(self):
+        """Errors of the mapping, long after its file was read."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "mapping-" + "x" * 90 + ".yaml")
+            path.write_text(pathlib.Path(MATMUL).read_text().replace("op C", "op D"))
+            self.assertEqual(str(self.error(tileflow.Model, path)), str(self.error(tileflow.eval, path)))
+
+    def test_misuse(self):
+        """Too few, too many, no whole numbers, beyond 64 bits; copies, which would outlive what they hold."""
+        model = tileflow.Model(small(), MAPPING)
+        for f in (model.eval, model.text, model.check, lambda t: model.eval(t, check=False)):
+            for trips in ([1], [4, 4, 64, 16, 16, 1], [4, 4, 64, 16, 16.0], ["4", 4, 64, 16, 16], "44666", 5, [None] * 5):
+                with self.assertRaises((TypeError, ValueError)):
+                    f(trips)
+        self.assertEqual(model.eval(iter([4, 4, 64, 16, 16])), model.eval())
+        for wrong in (2**64 + 4, -4, 0):  # the first is 4 to a C compiler
+            with self.assertRaises(ValueError):
+                model.eval([wrong, 4, 64, 16, 16], check=False)
+        for f in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                f(model)
+        with self.assertRaises(ValueError):
+            tileflow.Model(MATMUL + "\0.yaml")
+        self.assertEqual(str(self.error(tileflow.Model, "\udcff")), str(self.error(tileflow.eval, "\udcff")))
 
 
 class Documents(Case):

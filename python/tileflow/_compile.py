@@ -3,8 +3,11 @@
 A call passes pointers and strides (kernel.h): arrays of numpy and tensors of torch on the CPU are read where they lie.
 """
 import ctypes
+import math
+import operator
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -18,23 +21,65 @@ _SAYS = {-1: "a pointer is NULL", -2: "the workspace is too small", -3: "no memo
          -4: "this computer or its system has no tiles (AMX, SME)", -5: "this computer cannot run its instructions"}
 
 
+_MOST_THREADS = 256
+_ran_in = []  # the process whose call was the first that OpenMP may have spread: its threads do not survive fork()
+
+
 class _Array:
     """What a call needs of an array: where it lies, its type, shape and strides in elements."""
 
     def __init__(self, name, value):
+        self.name, self.writable = name, True
         if hasattr(value, "data_ptr"):  # torch
             if value.device.type != "cpu":
                 raise ValueError(f"tileflow: {name} is on {value.device}; kernels read the CPU's memory")
-            self.pointer, self.kind = value.data_ptr(), str(value.dtype).replace("torch.", "")
+            if value.is_neg():
+                raise ValueError(f"tileflow: {name} is a negated view; the kernel takes what resolve_neg() makes of it")
+            self.pointer, self.kind, self.size = value.data_ptr(), str(value.dtype).replace("torch.", ""), value.element_size()
             self.shape, self.strides = tuple(value.shape), tuple(value.stride())
         elif hasattr(value, "__array_interface__"):  # numpy, and what looks like it
-            self.pointer, self.kind = value.__array_interface__["data"][0], value.dtype.name
-            self.shape, size = tuple(value.shape), value.dtype.itemsize
-            if any(s % size for s in value.strides):
-                raise ValueError(f"tileflow: {name}'s strides are no multiples of its element's size")
-            self.strides = tuple(s // size for s in value.strides)
+            self._numpy(name, value)
         else:
             raise TypeError(f"tileflow: {name} is an array of numpy or a tensor of torch, not {type(value).__name__}")
+        if self.pointer % self.size:
+            raise ValueError(f"tileflow: {name} does not lie at a multiple of its element's size, {self.size} bytes")
+
+    def _numpy(self, name, value):
+        place = value.__array_interface__["data"]
+        if not isinstance(place, tuple) or hasattr(value, "mask"):
+            raise TypeError(f"tileflow: {name} is a plain array of numpy, not {type(value).__name__}")
+        if not getattr(value.dtype, "isnative", True):
+            raise TypeError(f"tileflow: {name} holds {value.dtype.str}: bytes in the order of other computers")
+        self.pointer, self.writable, self.kind = place[0], not place[1], value.dtype.name
+        self.shape, self.size = tuple(value.shape), value.dtype.itemsize
+        if any(s % self.size for s in value.strides):
+            raise ValueError(f"tileflow: {name}'s strides are no multiples of its element's size")
+        self.strides = tuple(s // self.size for s in value.strides)
+
+    def span(self):
+        """The first byte, and that after the last."""
+        ends = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
+        return (self.pointer + self.size * sum(min(e, 0) for e in ends),
+                self.pointer + self.size * (1 + sum(max(e, 0) for e in ends)))
+
+    def folded(self):
+        """Whether two of its elements may lie at one place."""
+        reach = 0
+        for stride, extent in sorted((abs(s), n) for s, n in zip(self.strides, self.shape) if n > 1):
+            if stride <= reach:
+                return True
+            reach += stride * (extent - 1)
+        return False
+
+    def meets(self, other):
+        """Whether the two may share an element.  Rows side by side, as of two blocks of one matrix, do not."""
+        (low, high), (begin, end) = self.span(), other.span()
+        if high <= begin or end <= low:
+            return False
+        pitch = self.size * math.gcd(*(s for a in (self, other) for n, s in zip(a.shape[:-1], a.strides) if n > 1))
+        width, others = (a.size * (a.shape[-1] if a.shape else 1) for a in (self, other))
+        apart = (other.pointer - self.pointer) % pitch if pitch else 0
+        return not (width <= apart and apart + others <= pitch)
 
 
 def _fields(header):
@@ -58,8 +103,9 @@ def _build(path, cc):
     if make is None:
         raise Error("tileflow: compile() needs make and a C compiler", 1)
     compiler = [f"CC={cc}"] if cc else []
+    words = shlex.split(cc or os.environ.get("CC") or "cc")  # as make's shell takes it: "ccache gcc"
     for command in ([make, "-s", "-C", path, "kernel.o", "CFLAGS=-O3 -fPIC", *compiler],
-                    [cc or os.environ.get("CC", "cc"), "-shared", "-fopenmp", "-o", os.path.join(path, "kernel.so"),
+                    [*words, "-shared", "-fopenmp", "-o", os.path.join(path, "kernel.so"),
                      os.path.join(path, "kernel.o"), "-lm"]):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               encoding="utf-8", errors="replace")
@@ -107,6 +153,31 @@ class Function:
         if shape and shape[-1] > 1 and array.strides[-1] != 1:
             raise ValueError(f"tileflow: elements along the last rank of {name} lie {array.strides[-1]} apart; "
                              "the kernel takes neighbours")
+        if tensor["role"] != "input" and not array.writable:
+            raise ValueError(f"tileflow: {name} is read-only; the kernel writes it")
+        if tensor["role"] != "input" and array.folded():
+            raise ValueError(f"tileflow: elements of {name} lie on each other (strides {array.strides}); the kernel writes each")
+
+    def _separate(self, arrays):
+        """What is written may not overlap what is read, or written as well (kernel.h)."""
+        written = [a for a in arrays if a.name in self.outputs]
+        for k, a in enumerate(written):
+            for b in [*(a for a in arrays if a.name in self.inputs), *written[:k]]:
+                if a.meets(b):
+                    raise ValueError(f"tileflow: {a.name} overlaps {b.name}; the kernel writes {a.name} while it reads")
+
+    def _threads(self, threads):
+        """How many threads a call takes, None: as OpenMP has it.  After fork() one: more would wait for each other forever."""
+        if threads is not None:
+            count = operator.index(threads)
+            if not 1 <= count <= _MOST_THREADS:
+                raise ValueError(f"tileflow: threads= takes 1 to {_MOST_THREADS}, not {count}")
+            threads = count
+        if not hasattr(self._library, "omp_set_num_threads"):
+            return None
+        if threads != 1 and not _ran_in:
+            _ran_in.append(os.getpid())
+        return 1 if _ran_in and _ran_in[0] != os.getpid() else threads
 
     def _given(self, arrays, named, out):
         """Names to arrays of all inputs and outputs."""
@@ -129,23 +200,33 @@ class Function:
             raise TypeError(f"tileflow: no output is called {', '.join(strange)}; outputs: {', '.join(self.outputs)}")
         return given, out or {}
 
+    def _run(self, args, threads):
+        if threads is None:
+            return self._call(ctypes.byref(args), None, 0)
+        before = self._library.omp_get_max_threads()
+        self._library.omp_set_num_threads(threads)
+        try:
+            return self._call(ctypes.byref(args), None, 0)
+        finally:
+            self._library.omp_set_num_threads(before)
+
     def __call__(self, *arrays, out=None, threads=None, **named):
         given, out = self._given(arrays, named, out)
-        like = next(iter(given.values()), None)
-        args, results = self._args(), {}
+        like = given[next(iter(self.inputs))] if self.inputs else None
+        args, results, arrays = self._args(), {}, []
         for tensor, pointer, strides in self._tensors:
             name = tensor["name"]
             if tensor["role"] != "input":
                 results[name] = given[name] = out[name] if name in out else self._new(tensor, like)
             array = _Array(name, given[name])
             self._check(tensor, array)
+            arrays.append(array)
             setattr(args, pointer, array.pointer)
             if strides:
                 for k in range(len(getattr(args, strides))):
                     getattr(args, strides)[k] = array.strides[k]
-        if threads is not None and hasattr(self._library, "omp_set_num_threads"):
-            self._library.omp_set_num_threads(ctypes.c_int(threads))
-        status = self._call(ctypes.byref(args), None, 0)
+        self._separate(arrays)
+        status = self._run(args, self._threads(threads))
         if status:
             raise Error(f"tileflow: {self.manifest['entry']}: {_SAYS.get(status, f'status {status}')}", 1)
         return next(iter(results.values())) if len(results) == 1 else results

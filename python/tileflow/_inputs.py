@@ -9,8 +9,20 @@ import re
 import textwrap
 import typing
 
-_KEY = re.compile(r"^[\w.-]+:", re.MULTILINE)
+_KEY = re.compile(r"""^(["']?)([\w.-]+)\1 *:""", re.MULTILINE)
+_FLOW_KEY = re.compile(r"""(["']?)([\w.-]+)\1\s*:""")
+_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _PLAIN = re.compile(r"[A-Za-z_][\w .+*/=(),\[\]-]*(?<! )", re.ASCII)
+
+
+def _keys(text):
+    """The sections of a file, as lines begin with them or as JSON has them (in braces that are no JSON: all keys)."""
+    if text.lstrip().startswith("{"):
+        try:
+            return set(json.loads(text))
+        except ValueError:
+            return {key for _, key in _FLOW_KEY.findall(text)}
+    return {key for _, key in _KEY.findall(text)}
 
 
 @dataclasses.dataclass
@@ -21,19 +33,20 @@ class Source:
 
     def _sections(self):
         text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
-        return set(_KEY.findall(text))
+        return _keys(text)
 
     def is_mapping(self):
         """Whether a mapping is all that it holds."""
-        return self._sections() == {"mapping:"}
+        return self._sections() == {"mapping"}
 
     def holds(self, section):
         """Whether it has a section of that name."""
-        return f"{section}:" in self._sections()
+        return section in self._sections()
 
 
 def _literal(text, indent):
-    return "|\n" + "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
+    deeper = text.lstrip("\n").startswith((" ", "\t"))  # then the first line does not say where all begin
+    return ("|2\n" if deeper else "|\n") + "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
 
 
 def _scalar(value):
@@ -44,7 +57,8 @@ def _scalar(value):
     if isinstance(value, numbers.Real):
         return repr(float(value))
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+        quoted = json.dumps(value, ensure_ascii=False)
+        return value if _PLAIN.fullmatch(value) else _UNSEEN.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)
     raise TypeError(f"tileflow: no YAML for {value!r:.60}, of type {type(value).__name__}")
 
 
@@ -70,7 +84,7 @@ def _below(value, indent):
 
 def _text(value, section):
     value = textwrap.dedent(value)
-    if section in (None, "mapping") and not _KEY.search(value):
+    if section in (None, "mapping") and not _keys(value):
         section, value = "mapping", "mapping: " + _literal(value.lstrip("\n"), 2)
     return Source(f"<{section or 'text'}>", None, value)
 
@@ -102,6 +116,13 @@ def sources(inputs, architecture=None, workload=None, mapping=None):
             if seen[s.name] > 1:
                 s = dataclasses.replace(s, name=f"{s.name[:-1]} {seen[s.name]}>")
         yield s
+
+
+def settings(set):
+    """set={"cores": 4}, as names and values."""
+    if not isinstance(set or {}, collections.abc.Mapping):
+        raise TypeError(f"tileflow: set= takes a dict, such as {{'cores': 4}}, not {set!r:.60}")
+    return [(str(k), str(v)) for k, v in (set or {}).items()]
 
 
 def kept(s, path):

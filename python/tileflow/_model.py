@@ -1,6 +1,8 @@
 """One mapping evaluated over and over with other trip counts, in this process (include/tileflow/model.h)."""
 import ctypes as c
 import functools
+import operator
+import os
 import re
 import typing
 import weakref
@@ -8,6 +10,7 @@ import weakref
 from . import _find, _inputs
 from ._errors import Error
 
+_MOST = 2**63 - 1
 _LOOP = re.compile(r"\b([A-Za-z_]\w*)=(\d+)(?:@([xy]))?")
 
 
@@ -91,6 +94,13 @@ def _take(address):
     return text
 
 
+def _bytes(name):
+    """For C, where a name ends with its first zero."""
+    if b"\0" in name:
+        raise ValueError("tileflow: embedded null byte")
+    return name
+
+
 class Model:
     """A mapping on a machine, ready to be evaluated many times.
     One Model serves one thread.  Foreign files are for `eval`."""
@@ -129,21 +139,34 @@ class Model:
         read = []
         for i, s in enumerate(sources):
             if s.path is not None:
-                texts[i] = lib.tf_text_read(s.path.encode(), self._diags)
+                path = _bytes(os.fsencode(s.path))
+                self._held.append((lambda _: None, path))  # the library keeps where it lies
+                texts[i] = lib.tf_text_read(path, self._diags)
                 read.append(texts[i].text)
             else:
                 data = s.text.encode()
                 buffer = c.create_string_buffer(data)
                 self._held.append((lambda _: None, buffer))
                 texts[i] = _Text(s.name.encode(), c.addressof(buffer), len(data))
-        settings = (_Setting * len(set))(*((str(k).encode(), str(v).encode()) for k, v in set.items()))
-        spec = lib.tf_spec_read_texts(texts, len(sources), settings, len(set), self._diags)
+        pairs = [(_bytes(k.encode()), _bytes(v.encode())) for k, v in _inputs.settings(set)]
+        settings = (_Setting * len(pairs))(*pairs)
+        spec = lib.tf_spec_read_texts(texts, len(sources), settings, len(pairs), self._diags)
         for address in read:
             _free(address)
         spec = self._keep(spec, lib.tf_spec_free).contents
         if lib.tf_diags_errors(self._diags):  # a file could not be read
             raise Error(_take(lib.tf_diags_text(self._diags)))
         return spec
+
+    def __reduce__(self):
+        raise TypeError("tileflow: a Model is neither copied nor pickled: make another from its inputs")
+
+    def _counts(self, trips):
+        """Whole numbers, one for each loop."""
+        counts = [operator.index(t) for t in trips]
+        if len(counts) != len(self.loops):
+            raise ValueError(f"tileflow: {len(counts)} trip counts for {len(self.loops)} loops")
+        return counts
 
     def check(self, trips):
         """Error with all that is wrong with these trip counts, located in text(trips)."""
@@ -162,10 +185,11 @@ class Model:
         Error where they break a rule, such as not reaching an extent, or a count passes 2^63 - 1.  check=False takes it
         that they break none, and is some times as fast."""
         if trips is not None:
-            if len(trips) != len(self.loops):
-                raise ValueError(f"tileflow: {len(trips)} trip counts for {len(self.loops)} loops")
+            trips = self._counts(trips)
             if check:
                 self.check(trips)
+            elif max(trips, default=1) > _MOST or min(trips, default=1) < 1:
+                raise ValueError(f"tileflow: trip counts lie in 1 .. {_MOST}")
             trips = self._trips(*trips)
         r = self._result
         if not self._lib.tf_model_eval(self._model, trips, r):
@@ -178,7 +202,7 @@ class Model:
         """The mapping with these trip counts, as the other functions take it."""
         if trips is None:
             return self._text
-        left = iter(trips)
+        left = iter(self._counts(trips))
         return _LOOP.sub(lambda m: f"{m[1]}={next(left)}" + (f"@{m[3]}" if m[3] else ""), self._text)
 
 

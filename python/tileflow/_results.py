@@ -63,6 +63,8 @@ class Result(dict):
 
     def again(self):
         """Inputs that hold this mapping: those it was made from, and the mapping where it was found."""
+        if "mapping" not in self:
+            raise Error("tileflow: there is no mapping in this result")
         if self["mapping"]["origin"] == "given":
             return self._inputs
         return [s for s in self._inputs if not s.is_mapping()] + [_inputs.source(self)]

@@ -23,12 +23,12 @@ def _flags(options, as_file):
     """seed=7 is --seed=7, set={"a": 1} is --set=a=1, resume=True is --resume; the tool checks them."""
     for key, value in options.items():
         name = "--" + key.rstrip("_").replace("_", "-")
-        if value is None or value is False:
+        if key == "set":
+            yield from (f"{name}={k}={v}" for k, v in _inputs.settings(value))
+        elif value is None or value is False:
             continue
-        if value is True:
+        elif value is True:
             yield name
-        elif key == "set":
-            yield from (f"{name}={k}={v}" for k, v in value.items())
         elif key == "start":
             several = value if isinstance(value, (list, tuple)) else [value]
             yield from (f"{name}={as_file(s)}" for s in _inputs.sources(several))

@@ -1,7 +1,7 @@
-/* Ctrl-C at several moments of every command that takes long: status 130, soon, nothing
- * half-written, and the best so far where one is sought.  interrupt_test TOOL [slow], in the root
- * of the sources; slow: a tool without optimization or with sanitizers may be ended before it has
- * come round to printing what it found. */
+/* Ctrl-C, and SIGTERM, at several moments of every command that takes long: status 130, soon,
+ * nothing half-written, and the best so far where one is sought.  interrupt_test TOOL [slow], in
+ * the root of the sources; slow: a tool without optimization or with sanitizers may be ended before
+ * it has come round to printing what it found. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <fcntl.h>
@@ -63,6 +63,7 @@ static void become(const char *tool, const command *c) {
   for (int i = 0; i < ARGS_MOST && c->args[i]; i++)
     args[i + 1] = strcmp(c->args[i], "OUT") ? c->args[i] : out;
   signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
   setenv("TMPDIR", dir, 1);
   setenv("CC", compiler, 1);
   if (c->endless) setenv("PATH", path, 1);
@@ -134,20 +135,21 @@ static bool says(const char *what) {
   return strstr(text, what) != NULL;
 }
 
-static bool run_one(const char *tool, bool slow, const command *c, int moment) {
+static bool run_one(const char *tool, bool slow, const command *c, int moment, int with) {
   int status;
   pid_t child = fork();
   if (child == 0) become(tool, c);
   int used = let_run(child, moment);
-  kill(child, SIGINT);
+  kill(child, with);
   int all = wait_for(child, &status), later = all - used;
   /* before main begins, the signal ends it; a shell says 130 then */
-  bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+  bool killed = WIFSIGNALED(status) && WTERMSIG(status) == with && moment < moments[N_MOMENTS - 1];
   bool right = killed || (WIFEXITED(status) && WEXITSTATUS(status) == INTERRUPTED);
   bool clean = left_over() == 0,
        spoke = slow || moment < moments[N_MOMENTS - 1] || !c->said || says(c->said);
-  printf("%-7s after %4d ms: %s, %d ms later%s%s\n", c->args[0], moment, right ? "130" : "not 130",
-         later, clean ? "" : ", files left over", spoke ? "" : ", without the best so far");
+  printf("%-7s after %4d ms, %s: %s, %d ms later%s%s\n", c->args[0], moment,
+         with == SIGINT ? "Ctrl-C" : "SIGTERM", right ? "130" : "not 130", later,
+         clean ? "" : ", files left over", spoke ? "" : ", without the best so far");
   return right && all >= 0 && later < MS_LATE && clean && spoke;
 }
 
@@ -159,9 +161,12 @@ int main(int argc, char **argv) {
   if (!realpath("tests/cli/leaving_cc.sh", compiler)) return 2;
   snprintf(out, sizeof out, "%s/out", dir);
   snprintf(said, sizeof said, "%s/said", dir);
-  for (int i = 0; i < N_COMMANDS; i++)
+  const bool slow = argc > 2 && !strcmp(argv[2], "slow");
+  for (int i = 0; i < N_COMMANDS; i++) {
     for (int k = 0; k < N_MOMENTS; k++)
-      failed += !run_one(argv[1], argc > 2 && !strcmp(argv[2], "slow"), &commands[i], moments[k]);
+      failed += !run_one(argv[1], slow, &commands[i], moments[k], SIGINT);
+    failed += !run_one(argv[1], slow, &commands[i], moments[N_MOMENTS - 1], SIGTERM);
+  }
   unlink(said);
   rmdir(dir);
   printf("%d failed\n", failed);

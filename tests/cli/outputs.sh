@@ -89,6 +89,15 @@ fi
 # a log that is there already
 : >old.log
 expect 2 "the log 'old.log' is there already" search $both $few --log old.log
+# the README of a folder has the command that makes the same again, whatever stands in names and was said of the search
+cp "$root/workloads/gemm.yaml" "g'1 .yaml"
+"$tool" emit "$root/arch-specs/host-template.yaml" "g'1 .yaml" --isa portable --evals 200 --seed 5 --objective edp --set M=32 -o "k o\$'" --no-test >said
+grep -qF "make -C 'k o\$'" said || { echo "the next command is not quoted: $(cat said)"; failed=$((failed + 1)); }
+mv "k o\$'" first
+again=$(sed -n 's/^    tileflow emit /"$tool" emit --no-test /p' first/README.md)
+eval "$again" >said 2>&1
+diff -r first "k o\$'" || { echo "a README's command makes another folder: $again"; failed=$((failed + 1)); }
+rm -rf first "k o\$'" said "g'1 .yaml"
 # a file that would grow past the limit (blocks of 512 bytes)
 printf '#!/bin/sh\nulimit -f 1\nexec "%s" "$@"\n' "$tool" >limited && chmod +x limited
 tool="$dir/limited"
@@ -96,6 +105,7 @@ big="$root/arch-specs/edge.yaml $root/workloads/attention/g1.yaml $root/workload
 expect 1 "x: error[E_IO]: cannot write: File too large" eval $big --quiet --json x
 expect 1 "x: error[E_IO]: cannot write: File too large" tree $big --quiet --svg x
 expect 1 "out: error[E_IO]: cannot write: File too large" emit "$input" --isa portable --no-test -o out
+expect 1 "w.bin: error[E_IO]: cannot write: File too large" pack "$root/tests/data/onnx/random-5007.onnx" -o w.bin
 expect 1 "1.tfdb: error[E_IO]: cannot " results 1.tfdb --merge 2.tfdb
 "$tool" search $both --evals 20000 --quiet --log x 2>.said # the log stays: --resume takes what is in it
 [ $? -eq 1 ] && grep -qF "cannot write the log 'x': File too large" .said || { echo "a log past the limit is not told"; failed=$((failed + 1)); }

@@ -1,5 +1,6 @@
 /* Causes of words, worked out by hand.  That they add up is held on random cases by test_cost and
  * by the oracle. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -236,6 +237,37 @@ static void asked_for(void) {
   }
 }
 
+/* Causes of what neighbours hand on come from a walk, which knows other times: the result stays. */
+static void result_stays(void) {
+  test_case e = {0};
+  tf_why why = {0};
+  case_read(&e, "architecture:\n  name: n\n  overlap: double-buffer\n  memories:\n"
+                "  - {name: L0, bandwidth: 2}\n"
+                "  - {name: L1, bandwidth: {write: 7, read: 0.5}, latency: 3, mesh: [1, 3],\n"
+                "     network: {topology: mesh, peers: true}}\n"
+                "  - {name: L2, bandwidth: 3, latency: 1, mesh: [4, 2],\n"
+                "     network: {topology: mesh, hop-latency: 3, peers: true}}\n"
+                "  - {name: L3, bandwidth: 1, leakage: 20.5 pJ, mesh: [4, 3]}\n"
+                "  compute:\n  - {name: u, ops: [mac], below: L3, mesh: [2, 3]}\n"
+                "workload:\n  name: w\n  dims: {p: 4, q: 3, k: 1, r: 2, t: 1}\n  ops:\n"
+                "  - \"O[k,p,q] += I[p+r,q+t] * W[k,r,t]\"\nmapping: |\n"
+                "  L0 for r=2 spatial p=2@y\n    L1 for p=2\n      L2\n        L3 for q=3\n"
+                "          op O\n");
+  if (CHECK(e.model) && CHECK(tf_model_eval(e.model, NULL, &e.r))) {
+    double cycles[4], leaks = 0;
+    for (int l = 0; l < 4; l++)
+      cycles[l] = e.r.levels[l].cycles;
+    CHECK(tf_why_of(e.model, &why));
+    for (int l = 0; l < 4; l++)
+      CHECK(cycles[l] == e.r.levels[l].cycles);
+    for (int l = 0; l < 4; l++)
+      leaks += e.r.levels[l].leakage_pj;
+    CHECK(e.r.leakage_pj > 0 && fabs(leaks / e.r.leakage_pj - 1) < 1e-12);
+    tf_why_free(&why);
+  }
+  case_drop(&e);
+}
+
 /* A chain of numbers, each made of two that are made of the one before: whether the first has work
  * is asked once, not along each of 2^40 paths. */
 static void long_chain(void) {
@@ -287,6 +319,7 @@ int main(void) {
   number();
   long_chain();
   asked_for();
+  result_stays();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     by_hand(&rows[i]);
   return check_report();

@@ -174,7 +174,25 @@ static void check_chains(void) {
   }
 }
 
+/* A format that there is none of is an error that says so. */
+static void check_names(void) {
+  run a = {0};
+  a.c.d = tf_diags_new();
+  CHECK(!tf_export_format(-1) && !tf_export_format(2));
+  case_read(&a.c,
+            "architecture:\n  memories:\n  - {name: DRAM}\n  compute:\n"
+            "  - {name: pe, ops: [mac], below: DRAM}\nworkload:\n  dims: {m: 2, k: 2}\n  ops:\n"
+            "  - C[m] += A[m,k] * B[k]\nmapping: |\n  DRAM for m=2 k=2\n    op C\n");
+  if (CHECK(a.c.spec)) {
+    CHECK(!tf_export_write("nope", a.c.spec->arch, a.c.spec->workload, a.c.tree, a.c.d));
+    CHECK_I64((int64_t)tf_diags_errors(a.c.d), 1);
+    CHECK(tf_diags_count(a.c.d) && tf_diags_at(a.c.d, 0)->code == TF_E_NAME);
+  }
+  drop(&a);
+}
+
 int main(void) {
+  check_names();
   check_chains();
   check_timeloop_cases();
   check_corners();
