@@ -386,6 +386,8 @@ static void check_some_in_use(bool past) {
   if (CHECK(case_evaluate(&e))) {
     CHECK(near(e.r.levels[1].hops, 2 * 60 + 3 * 20 + 3 * 12));
     CHECK(near(e.r.levels[1].link_cycles, 60 + 2 * 20));
+    tf_bounds b; /* 120 words pass one link but what the first chip uses: T >= 120 (1 - T / 360) */
+    CHECK(tf_bounds_of(e.spec->arch, e.spec->workload, &b) && fabs(b.cycles - 90) < 1e-6);
   }
   case_drop(&e);
 }
