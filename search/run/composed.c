@@ -464,7 +464,7 @@ bool tf_composed(const tf_arch *arch, const tf_workload *wl, const tf_search_opt
   q->failed |= !room;
   /* Of few ops the largest runs alone: the search sees the others by itself. */
   const bool linked = tf_composed_linked(arch), few = wl->n_ops < TF_COMPOSED_FROM;
-  const int tries = few ? 2 : linked ? SHARES + 1 : SHARES;
+  const int tries = !linked ? SHARES : few ? 2 : SHARES + 1;
   for (int i = 0; i < tries && room && !tf_clock_over(clock); i++) {
     j.sums = linked && i == 0;
     j.share = shares[linked && i > 0 ? i - 1 : i];
