@@ -118,13 +118,21 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
 
 /* ---- a mapping ------------------------------------------------------------------------------ */
 
+/* The steps of loop l, of which those past the range do not happen. */
+static int64_t steps_in_use(const struct tf_model *m, int l) {
+  const bool full = m->quick && !m->partial;
+  return full ? m->ev.trip[l] : tf_most_steps(&m->ev, l, m->scratch.zero);
+}
+
 /* The sides of the network that feeds memory `level`, as filled by the loops above a slice's
- * node. */
-static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {
+ * node.  in_use: by the steps of these that happen; the rest of a loop's instances gets nothing. */
+static void lines_of(const struct tf_model *m, int slice, int level, bool in_use,
+                     tf_net_line side[2]) {
   const tf_slice *s = &m->plan->slices[slice];
   const tf_memory *mem = &m->plan->arch->memories[level];
   const tf_path *path = &m->plan->path[s->node];
   const uint64_t shares = tf_shares_of(&m->ev, m->views, slice, m->home_digit);
+  int64_t filled[2] = {1, 1};
   for (int a = 0; a < 2; a++) {
     side[a].topology = mem->topology;
     side[a].side = mem->mesh[a];
@@ -133,18 +141,19 @@ static void lines_of(const struct tf_model *m, int slice, int level, tf_net_line
   for (int i = 0; i < path->n; i++) {
     const tf_ploop *l = &m->plan->loops[path->loops[i]];
     if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level != level - 1) continue;
-    tf_net_line *on = &side[l->axis == TF_SPATIAL_Y];
-    on->trip[on->n] = m->ev.trip[path->loops[i]];
+    const int a = l->axis == TF_SPATIAL_Y;
+    tf_net_line *on = &side[a];
+    const int64_t trip = m->ev.trip[path->loops[i]];
+    filled[a] = tf_sat_mul(filled[a], trip);
+    on->trip[on->n] = in_use ? steps_in_use(m, path->loops[i]) : trip;
     on->shared[on->n++] = shares >> i & 1;
   }
   for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does
                                    fit, if that is small */
-    const int64_t used =
-        tf_sat_mul(tf_net_settings(&side[a], false), tf_net_settings(&side[a], true));
-    if (used > side[a].side && used > MOST_OVER)
+    if (filled[a] > side[a].side && filled[a] > MOST_OVER)
       side[a].n = 0;
     else
-      side[a].side = used > side[a].side ? used : side[a].side;
+      side[a].side = filled[a] > side[a].side ? filled[a] : side[a].side;
   }
 }
 
@@ -157,7 +166,7 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &m->plan->loops[path->loops[k]];
     if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level >= level - 1) continue;
-    if (!apart || !(shares >> k & 1)) n *= (double)m->ev.trip[path->loops[k]];
+    if (!apart || !(shares >> k & 1)) n *= (double)steps_in_use(m, path->loops[k]);
   }
   return n;
 }
@@ -167,10 +176,14 @@ typedef struct {
   double out[4], back[4], hops;
 } load;
 
-static void add_route(load *to, const tf_net_route *r, double words, double networks, bool back) {
-  to->hops += words * r->hops;
+static void add_links(load *to, const tf_net_route *r, double words, double networks, bool back) {
   for (int i = 0; i < 4; i++)
     (back ? to->back : to->out)[i] += words / networks * r->cross[i];
+}
+
+static void add_route(load *to, const tf_net_route *r, double words, double networks, bool back) {
+  to->hops += words * r->hops;
+  add_links(to, r, words, networks, back);
 }
 
 /* Adds the words of slice i through the network to memory l, where links are added up one by one:
@@ -190,6 +203,14 @@ static void pass_exactly(struct tf_model *m, int i, int l, const tf_net_line sid
     tf_peers_pass(m, i, l, side, (tf_peer_words){wide * words[2], 0, mem->reduce, true});
 }
 
+/* Words that share a transfer beyond the mean: some loops' last steps leave instances without, and
+ * what fewer share takes the links to them as well.  The memory that serves counts each once. */
+static double left_over(const struct tf_model *m, int i, double mean, bool back) {
+  const tf_move *v = &m->moves[i];
+  const double served = (double)(back ? v->update : m->plan->slices[i].makes ? 0 : v->read) - mean;
+  return served > 0 ? served : 0;
+}
+
 /* Adds what slice i moves through the networks from the memory that serves it down to its own. */
 static void pass(struct tf_model *m, int i, load *of) {
   const tf_slice *s = &m->plan->slices[i];
@@ -198,11 +219,12 @@ static void pass(struct tf_model *m, int i, load *of) {
   double out = s->makes ? 0 : (double)(handed ? v->read : v->fill),
          first = s->makes ? (double)v->fill : 0;
   double back = handed ? 0 : (double)v->drain;
+  const tf_memory *own = &m->plan->arch->memories[s->level]; /* its network shares, or not (D5) */
   if (!v->fill && !v->drain) return;
   for (int l = s->level; l > s->above; l--) {
     const tf_memory *mem = &m->plan->arch->memories[l];
     tf_net_line side[2];
-    lines_of(m, i, l, side);
+    lines_of(m, i, l, !(m->peers && mem->peers), side);
     const tf_net_routes r = tf_net_across(side);
     const double wide = tf_kept_words(m->plan, s->tensor, l); /* it moves as it is held */
     const double networks = networks_at(m, i, l, false);
@@ -213,9 +235,15 @@ static void pass(struct tf_model *m, int i, load *of) {
       pass_exactly(m, i, l, side, (const double[]){out, first, back});
       continue;
     }
-    add_route(&of[l], merges ? &r.all : &r.alone, wide * out, networks, false);
+    const tf_net_route *down = merges ? &r.all : &r.alone, *up = mem->reduce ? &r.all : &r.alone;
+    add_route(&of[l], down, wide * out, networks, false);
     add_route(&of[l], &r.first, wide * first, networks_at(m, i, l, true), false);
-    add_route(&of[l], mem->reduce ? &r.all : &r.alone, wide * back, networks, !r.one_way);
+    add_route(&of[l], up, wide * back, networks, !r.one_way);
+    if (l > s->above + 1) continue;
+    if (own->multicast && !handed)
+      add_links(&of[l], down, wide * left_over(m, i, out, false), networks, false);
+    if (own->reduce)
+      add_links(&of[l], up, wide * left_over(m, i, back, true), networks, !r.one_way);
   }
 }
 
@@ -231,7 +259,7 @@ static void pass_units(struct tf_model *m, int i, load *of) {
   tf_net_routes routes[TF_NET_LEVELS];
   tf_net_line side[TF_NET_LEVELS][2];
   for (int l = u->below; l > s->above; l--) {
-    lines_of(m, i, l, side[l]);
+    lines_of(m, i, l, !(m->peers && m->plan->arch->memories[l].peers), side[l]);
     routes[l] = tf_net_across(side[l]);
     copies *= routes[l].shared;
   }
@@ -292,7 +320,7 @@ double tf_network_wait(const struct tf_model *m, int n) {
     for (int l = s->level; l > s->above; l--) {
       const tf_memory *mem = &m->plan->arch->memories[l];
       tf_net_line side[2];
-      lines_of(m, i, l, side);
+      lines_of(m, i, l, false, side);
       const bool at_once = mem->topology == TF_BUS || mem->topology == TF_CROSSBAR;
       const double hops =
           at_once ? 1 : (double)(tf_net_farthest(&side[0]) + tf_net_farthest(&side[1]));

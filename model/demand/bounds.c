@@ -8,6 +8,7 @@
 #include "model/demand/demand.h"
 #include "model/demand/ends.h"
 #include "model/demand/exposed.h"
+#include "model/demand/links.h"
 #include "model/demand/steps.h"
 #include "model/input/masked.h"
 #include "model/sparse/sparse.h"
@@ -248,6 +249,7 @@ static bool find_bounds(const bounded *b, tf_bounds *out, bool *starved) {
     out->cycles = fmax(out->cycles, port_time(b->arch, l, &at[l]));
     out->energy_pj += at[l].pj;
   }
+  if (!b->sparse) out->cycles = fmax(out->cycles, tf_least_links(b->arch, b->d, b->may_wait));
   *starved = !compute_bound(b, out);
   out->energy_pj += out->cycles * tf_arch_leakage(b->arch);
   return true;

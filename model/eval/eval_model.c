@@ -291,6 +291,12 @@ static bool may_omit_counts(const tf_model *m) {
   return m->fits_first && !m->open && !m->zeros && !m->fills;
 }
 
+/* Networks ask how many steps of a loop happen, which closed sums over partial tiles leave open. */
+static bool ready_for_networks(tf_model *m) {
+  const bool asks = m->views->networks && !m->open && m->quick && m->partial;
+  return !asks || (tf_general_ready(m) && tf_eval_steps(&m->ev));
+}
+
 /* Counts trip counts that do not divide evenly: by sums over classes, or by a walk where sums do
  * not apply.  *misfit: it does not fit, and is not counted. */
 static bool count(tf_model *m, bool closed, tf_result *out, bool *misfit) {
@@ -407,7 +413,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   if (m->open) drop_open(m);
   tf_put_off(m);
   if (ok) drop_lines(m);
-  if (!ok || !tally(m) || !tf_count_stream(m)) {
+  if (!ok || !tally(m) || !tf_count_stream(m) || !ready_for_networks(m)) {
     out->overflow = true;
     return false;
   }

@@ -315,17 +315,21 @@ int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
   return nonempty_steps_of(ev, ev->plan->loops[l].op, l, dg);
 }
 
+int64_t tf_most_steps(const tf_eval *ev, int l, const int64_t *dg) {
+  const tf_ploop *loop = &ev->plan->loops[l];
+  int64_t most = 1;
+  for (int i = 0; i < loop->n_leader; i++) {
+    const int64_t steps = nonempty_steps_of(ev, loop->leaders[i], l, dg);
+    most = steps > most ? steps : most;
+  }
+  return most;
+}
+
 void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   const tf_path *path = &ev->plan->path[n];
   memset(dg, 0, (size_t)ev->plan->n_loops * sizeof *dg);
   for (int k = 0; k < path->n; k++) {
-    const tf_ploop *l = &ev->plan->loops[path->loops[k]];
-    int64_t most = 1;
-    for (int i = 0; i < l->n_leader; i++) {
-      const int64_t steps = nonempty_steps_of(ev, l->leaders[i], path->loops[k], dg);
-      most = steps > most ? steps : most;
-    }
-    dg[path->loops[k]] = most - 1;
+    dg[path->loops[k]] = tf_most_steps(ev, path->loops[k], dg) - 1;
   }
 }
 

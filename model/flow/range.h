@@ -74,6 +74,8 @@ tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg);
 tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
 /* The number of non-empty iterations of loop l: as many as cover the range that reaches it. */
 int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg);
+/* The most of these of any op that the loop splits. */
+int64_t tf_most_steps(const tf_eval *ev, int l, const int64_t *dg);
 /* Rank r of the slice: the hull of its touches, clipped to the tensor.  A touch that is outside of
  * the tensor in another rank still counts here: see below. */
 tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg);

@@ -23,8 +23,9 @@ enum { SHARES = sizeof shares / sizeof *shares };
 /* Ops from .. to - 1 of the order of execution, under one Tile. */
 typedef struct {
   int from, to;
-  int dim[2];  /* spread over the axes of memory 1's mesh; -1: none is */
-  double bits; /* that an instance keeps */
+  int dim[2];      /* spread over the axes of memory 1's mesh; -1: none is */
+  int64_t trip[2]; /* over so many of its instances */
+  double bits;     /* that an instance keeps */
 } run;
 
 /* An op by itself. */
@@ -49,6 +50,7 @@ typedef struct {
   double until; /* seconds of the clock for this share, if time has a limit */
   int left;     /* ops to search, with this share */
   double share;
+  bool sums; /* what a run leaves may be spread over its sums, and fill a part of the mesh */
   int n_runs;
   run *runs;       /* [n_ops] */
   piece *pieces;   /* [n_ops] by place in the order of execution */
@@ -82,26 +84,34 @@ static uint64_t dims_of_all(const composer *j, int from, int to) {
           *own = leads ? read : *own & read;
           leads = false;
         }
-    for (int i = 0; i < op->n_out_dims && leads; i++)
+    const int n_dims = j->sums ? op->n_dims : op->n_out_dims;
+    for (int i = 0; i < n_dims && leads; i++)
       *own |= UINT64_C(1) << op->dims[i];
     all &= *own;
   }
   return all;
 }
 
-/* The longest dim that fills memory 1's mesh; false: none does. */
+/* The longest dim that fills memory 1's mesh, or as much of it as that has steps, if `sums`; false:
+ * none does. */
 static bool spread(const composer *j, uint64_t among, run *r) {
   const int64_t *mesh = j->arch->memories[1].mesh;
   int longest = -1;
   r->dim[0] = r->dim[1] = -1;
+  r->trip[0] = r->trip[1] = 1;
   for (int d = 0; d < j->wl->n_dims; d++)
     if (among >> d & 1 && !tf_ops_window(j->wl, d) &&
         (longest < 0 || j->wl->dims[d].extent > j->wl->dims[longest].extent))
       longest = d;
   if (mesh[0] * mesh[1] == 1) return true;
-  if (longest < 0 || j->wl->dims[longest].extent < mesh[0] * mesh[1]) return false;
-  for (int a = 0; a < 2; a++)
-    if (mesh[a] > 1) r->dim[a] = longest;
+  if (longest < 0) return false;
+  int64_t left = j->wl->dims[longest].extent;
+  if (left < (j->sums ? 2 : mesh[0] * mesh[1])) return false;
+  for (int a = 0; a < 2; a++) {
+    r->trip[a] = left < mesh[a] ? left : mesh[a];
+    left /= r->trip[a];
+    if (r->trip[a] > 1) r->dim[a] = longest;
+  }
   return true;
 }
 
@@ -116,9 +126,7 @@ static bool keeps(const composer *j, const run *r, int k) {
 
 static double bits_of(const tf_tensor *z) { return (double)tf_tensor_words(z) * z->word_bits; }
 
-static double instances(const composer *j) {
-  return (double)j->arch->memories[1].mesh[0] * (double)j->arch->memories[1].mesh[1];
-}
+static double instances(const run *r) { return (double)r->trip[0] * (double)r->trip[1]; }
 
 static double room(const composer *j) {
   const tf_memory *m = &j->arch->memories[1];
@@ -136,7 +144,7 @@ static bool is_run(const composer *j, run *r) {
   r->bits = 0;
   for (int k = r->from; k < r->to; k++) {
     if (!lies_below(j, k)) return false;
-    if (keeps(j, r, k)) r->bits += bits_of(&j->wl->tensors[op_at(j, k)->out]) / instances(j);
+    if (keeps(j, r, k)) r->bits += bits_of(&j->wl->tensors[op_at(j, k)->out]) / instances(r);
   }
   return r->bits <= j->share * room(j);
 }
@@ -145,7 +153,7 @@ static bool is_run(const composer *j, run *r) {
 static void find_runs(composer *j) {
   j->n_runs = 0;
   for (int from = 0; from < j->wl->n_ops; from = j->runs[j->n_runs++].to) {
-    run r = {.from = from, .to = from + 1, .dim = {-1, -1}};
+    run r = {.from = from, .to = from + 1, .dim = {-1, -1}, .trip = {1, 1}};
     for (run next = {.from = from, .to = from + 2};
          j->share > 0 && next.to <= j->wl->n_ops && is_run(j, &next); next.to++)
       r = next;
@@ -206,7 +214,7 @@ static bool adapt_machine(const composer *j, const run *r, int k, piece *p) {
     if (!own || !keeps(j, r, i)) continue;
     const tf_tensor *z = &j->wl->tensors[op_at(j, i)->out];
     home[lives.n++] = (tf_chosen){.name = z->known_as ? z->known_as : z->name};
-    others -= bits_of(z) / instances(j);
+    others -= bits_of(z) / instances(r);
   }
   m[1].home = lives;
   m[1].mesh[0] = m[1].mesh[1] = 1;
@@ -226,7 +234,7 @@ static int64_t smooth(int64_t n) {
   }
 }
 
-static bool adapt_extents(const composer *j, const run *r, piece *p) {
+static bool adapt_extents(const run *r, piece *p) {
   tf_dim *dims = TF_ARRAY(p->arena, tf_dim, (size_t)p->wl.n_dims + 1);
   tf_tensor *tensors = TF_ARRAY(p->arena, tf_tensor, (size_t)p->wl.n_tensors + 1);
   if (!dims || !tensors) return false;
@@ -237,7 +245,7 @@ static bool adapt_extents(const composer *j, const run *r, piece *p) {
     bool spread = false;
     for (int a = 0; a < 2; a++)
       if (tf_canon_dim(p->part, d) == r->dim[a]) {
-        dims[d].extent = tf_ceil_div(dims[d].extent, j->arch->memories[1].mesh[a]);
+        dims[d].extent = tf_ceil_div(dims[d].extent, r->trip[a]);
         spread = true;
       }
     if (spread) dims[d].extent = smooth(dims[d].extent);
@@ -254,7 +262,7 @@ static bool make_piece(const composer *j, const run *r, int k, piece *p) {
   if (!p->part) return false;
   p->arch = *tf_canon_arch(p->part);
   p->wl = *tf_canon_workload(p->part);
-  const bool ok = r->to == r->from + 1 || (adapt_machine(j, r, k, p) && adapt_extents(j, r, p));
+  const bool ok = r->to == r->from + 1 || (adapt_machine(j, r, k, p) && adapt_extents(r, p));
   p->identity = ok ? tf_identity(&p->arch, &p->wl, NULL, NULL, 0) : 0;
   return ok;
 }
@@ -389,7 +397,7 @@ static void put_run(const composer *j, const run *r, int parent, tf_build *b) {
       if (r->dim[a] >= 0)
         tf_build_loop(b, (tf_loop){.dim = r->dim[a],
                                    .axis = a ? TF_SPATIAL_Y : TF_SPATIAL_X,
-                                   .trip = j->arch->memories[1].mesh[a]});
+                                   .trip = r->trip[a]});
     parent = tf_build_scope(b, tile, TF_SEQ);
     for (int k = r->from; k < r->to; k++)
       if (keeps(j, r, k)) tf_build_keep(b, (tf_keep){.tensor = op_at(j, k)->out, .level = 1});
@@ -441,19 +449,28 @@ static bool is_plain(const tf_workload *wl) {
   return plain;
 }
 
+bool tf_composed_linked(const tf_arch *a) {
+  const tf_memory *m = a->n_memories > 1 ? &a->memories[1] : NULL;
+  return m && m->topology != TF_NO_TOPOLOGY && m->mesh[0] * m->mesh[1] > 1;
+}
+
 bool tf_composed(const tf_arch *arch, const tf_workload *wl, const tf_search_opts *o,
                  tf_search_of_op *search, tf_budget_clock *clock, tf_evaluator *q, tf_found *out) {
   composer j = {.arch = arch, .wl = wl, .o = o, .search = search, .clock = clock, .q = q};
   *out = (tf_found){.value = INFINITY};
   const int64_t most = o->budget.max_evals, evals = most > 0 ? most : INT64_MAX;
-  if (evals < SHARES || arch->n_memories < 2 || !is_plain(wl)) return false;
+  if (evals <= SHARES || arch->n_memories < 2 || !is_plain(wl)) return false;
   const bool room = alloc(&j);
   q->failed |= !room;
-  for (int i = 0; i < SHARES && room && !tf_clock_over(clock); i++) {
-    j.share = shares[i];
-    j.until = tf_clock_seconds(clock) + o->budget.time_limit / TIME_PART / SHARES;
+  /* Of few ops the largest runs alone: the search sees the others by itself. */
+  const bool linked = tf_composed_linked(arch), few = wl->n_ops < TF_COMPOSED_FROM;
+  const int tries = !linked ? SHARES : few ? 2 : SHARES + 1;
+  for (int i = 0; i < tries && room && !tf_clock_over(clock); i++) {
+    j.sums = linked && i == 0;
+    j.share = shares[linked && i > 0 ? i - 1 : i];
+    j.until = tf_clock_seconds(clock) + o->budget.time_limit / TIME_PART / tries;
     find_runs(&j);
-    if (solve_pieces(&j, evals / SHARES)) offer(&j, whole_of(&j), out);
+    if (solve_pieces(&j, evals / tries)) offer(&j, whole_of(&j), out);
     clear_pieces(&j);
   }
   free(j.runs);

@@ -10,8 +10,12 @@
 #include "search/common/budget_clock.h"
 #include "search/common/trial.h"
 
-/* From so many ops on a mapping is composed. */
+/* From so many ops on a mapping is composed; where memory 1 is linked, of two. */
 enum { TF_COMPOSED_FROM = 12 };
+
+/* Whether memory 1 is a chip's, or a core's, behind links: then a dim that all ops share is worth
+ * spreading over these, however few ops there are. */
+bool tf_composed_linked(const tf_arch *a);
 
 /* Searches a problem of one op. */
 typedef tf_search_result *tf_search_of_op(const tf_arch *arch, const tf_workload *wl,

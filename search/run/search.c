@@ -91,8 +91,9 @@ static spent compose(problem *p, tf_search_opts *o) {
   tf_budget_clock clock;
   tf_found f;
   part.budget.max_evals /= COMPOSED_PART;
-  if (wl->n_ops < TF_COMPOSED_FROM || p->given || o->log || o->whole_tiles || o->variants ||
-      tf_workload_masked(wl) || (o->budget.max_evals > 0 && !part.budget.max_evals))
+  if (wl->n_ops < (tf_composed_linked(arch) ? 2 : TF_COMPOSED_FROM) || p->given || o->log ||
+      o->whole_tiles || o->variants || tf_workload_masked(wl) ||
+      (o->budget.max_evals > 0 && !part.budget.max_evals))
     return (spent){0};
   tf_clock_begin(&clock, &o->budget);
   if (tf_composed(arch, wl, &part, search_op, &clock, &q, &f)) p->starts[p->n_starts++] = f.tree;

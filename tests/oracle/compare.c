@@ -131,6 +131,10 @@ static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
   if (r->feasible) never_below(n, "cycles", "the bound", r->cycles, b.cycles);
 }
 
+/* Part of the walked load of the busiest link that the model's mean has at least, where some moment
+ * is uneven. */
+#define MEAN_LINK 0.5
+
 /* Links are walked word by word; the model takes instances to move alike, so that where some moment
  * is uneven its figures stand in. */
 static void compare_links(note *n, oracle *o, const tf_result *r) {
@@ -138,6 +142,9 @@ static void compare_links(note *n, oracle *o, const tf_result *r) {
     const char *name = o->arch->memories[l].name;
     const tf_memory *mem = &o->arch->memories[l];
     if (o->networks[l].uneven) {
+      if (!mem->peers)
+        never_below(n, "busiest link of the mean", name, r->levels[l].link_cycles,
+                    MEAN_LINK * link_time(o, l));
       o->networks[l].hops = r->levels[l].hops;
       o->networks[l].n = 0;
       o->networks[l].told = isinf(mem->link_bw) ? 0 : r->levels[l].link_cycles * mem->link_bw;

@@ -4,6 +4,7 @@
 #include "search/run/composed.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "search/common/canon.h"
@@ -109,6 +110,42 @@ static void test_drawn(void) {
   CHECK(kept > 12);
 }
 
+/* Heads of attention on chips: the last product sums over them, and no other dim of all ops has a
+ * step for each chip. */
+static void test_linked(void) {
+  static const char chips[] = "architecture:\n"
+                              "  memories:\n"
+                              "  - {name: All, bandwidth: 32}\n"
+                              "  - {name: Chip, capacity: 64 KiB, mesh: [4, 4], bandwidth: 32,\n"
+                              "     network: {topology: mesh, width: 1}}\n"
+                              "  - {name: L0, capacity: 64, mesh: [4, 4], bandwidth: 3}\n"
+                              "  compute:\n"
+                              "  - {name: mac, ops: [mac], below: L0}\n";
+  static const char heads[] = "workload:\n"
+                              "  dims: {m: 4, l: 128, h: 8, d: 16, e: 16, n: 16}\n"
+                              "  ops:\n"
+                              "  - S[h,m,l] += Q[h,m,d] * K[h,l,d]\n"
+                              "  - O[h,m,e] += S[h,m,l] * V[h,l,e]\n"
+                              "  - Y[m,n] += O[h,m,e] * W[h,e,n]\n"
+                              "home: {K: Chip, V: Chip, W: Chip}\n";
+  test_case c = case_of(chips, heads);
+  tf_evaluator q = {.objective = TF_LATENCY};
+  tf_found f;
+  int64_t over = 1;
+  if (CHECK(composed(c.spec, 3000, &q, &f))) {
+    const tf_node *root = &f.tree->nodes[0];
+    for (int k = 0; k < root->n_loops; k++)
+      if (root->loops[k].axis != TF_TEMPORAL &&
+          !strcmp(c.spec->workload->dims[root->loops[k].dim].name, "h"))
+        over *= root->loops[k].trip;
+    CHECK_I64(over, 8);
+    CHECK_I64(scopes_that_keep(f.tree), 1);
+    check_figures(c.spec, &f);
+  }
+  tf_tree_free(f.tree);
+  case_drop(&c);
+}
+
 /* What is too short of evaluations for one of each op, or has zeros, is left to others. */
 static void test_refused(void) {
   char *text = draw(9, 3);
@@ -205,6 +242,7 @@ static void test_solved(void) {
 
 int main(void) {
   test_drawn();
+  test_linked();
   test_refused();
   test_part();
   test_found();

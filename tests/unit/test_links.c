@@ -362,6 +362,36 @@ static void check_past(const char *network, double hops, double busiest) {
   case_drop(&e);
 }
 
+/* Loops with more steps than happen: of 8 chips 3 have work.  A's 60 words go to all three, 20 of
+ * B's to each, and 12 sums come from each.  past: the chips' own memory is passed by. */
+static void check_some_in_use(bool past) {
+  static const char some[] = "architecture:\n"
+                             "  memories:\n"
+                             "  - {name: Slice}\n"
+                             "  - {name: Chip, mesh: [8, 1], network: {topology: mesh, width: 1}}\n"
+                             "  - {name: Buffer}\n"
+                             "  compute: [{name: u, ops: [mac]}]\n"
+                             "workload:\n"
+                             "  dims: {m: 6, n: 6, k: 10}\n"
+                             "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
+                             "mapping: |\n"
+                             "  Slice spatial n=8@x\n"
+                             "    Chip%s\n"
+                             "      Buffer for n=2 m=6 k=10\n"
+                             "        op C\n";
+  char text[1000];
+  test_case e = {0};
+  snprintf(text, sizeof text, some, past ? " bypass A B C" : "");
+  case_read(&e, text);
+  if (CHECK(case_evaluate(&e))) {
+    CHECK(near(e.r.levels[1].hops, 2 * 60 + 3 * 20 + 3 * 12));
+    CHECK(near(e.r.levels[1].link_cycles, 60 + 2 * 20));
+    tf_bounds b; /* 120 words pass one link but what the first chip uses: T >= 120 (1 - T / 360) */
+    CHECK(tf_bounds_of(e.spec->arch, e.spec->workload, &b) && fabs(b.cycles - 90) < 1e-6);
+  }
+  case_drop(&e);
+}
+
 /* A convolution on cores that hand windows on, of any lengths. */
 static const char windows[] =
     "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
@@ -531,6 +561,8 @@ static void check_packed(void) {
 
 int main(void) {
   check_packed();
+  check_some_in_use(false);
+  check_some_in_use(true);
   check_past("topology: bus", 6 + 12 + 24 + 16, 58);
   check_past("topology: bus, multicast: false", 6 + 24 + 24 + 16, 70);
   check_past("topology: mesh", 3 + 12 + 12 + 8, 3 + 12 + 8);
