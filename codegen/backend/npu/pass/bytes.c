@@ -167,8 +167,9 @@ static bool has_border(const npu_instr *i) {
   return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.size[0] || hi[1] >= i->window.size[1];
 }
 
-/* Elements between two runs that are read, in a memory on the chip, that do not matter to loose
- * ones: taps of a window (7 x 7) apart, they were filled together, and are refilled together. */
+/* Elements between two runs that a window reads in a memory on the chip, which do not matter to
+ * loose ones: other taps (of 7 x 7) of the weights, which are filled and refilled together.  Of
+ * what the vector unit reads they do: it writes beside it. */
 enum { NEAR = 48 };
 
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
@@ -182,7 +183,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   w.begin = npu_begin_of(o) + (t ? t->offset : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* another operand may begin after an aligned number of bytes */
-  if (loose && operand && o->memory > 0 && w.gap < NEAR) w.gap = NEAR;
+  if (loose && operand && i->op == NPU_LOAD && o->memory > 0 && w.gap < NEAR) w.gap = NEAR;
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))
