@@ -167,10 +167,15 @@ static bool has_border(const npu_instr *i) {
   return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.size[0] || hi[1] >= i->window.size[1];
 }
 
-/* Elements between two runs that a window reads in a memory on the chip, which do not matter to
- * loose ones: other taps (of 7 x 7) of the weights, which are filled and refilled together.  Of
- * what the vector unit reads they do: it writes beside it. */
+/* Elements between two runs that a transfer to the cube reads, which do not matter to loose ones:
+ * other taps (of 7 x 7) of the weights, which are filled and refilled together.  Of what is read in
+ * the vector unit's memory they do: it writes beside it. */
 enum { NEAR = 48 };
+
+static bool feeds_cube(const npu_machine *m, const npu_instr *i, int operand) {
+  return operand && (i->op == NPU_COPY || i->op == NPU_LOAD) && i->from[0].memory > 0 &&
+         (i->to.memory == m->cube.left || i->to.memory == m->cube.right);
+}
 
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
               void *ctx) {
@@ -183,7 +188,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   w.begin = npu_begin_of(o) + (t ? t->offset : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* another operand may begin after an aligned number of bytes */
-  if (loose && operand && i->op == NPU_LOAD && o->memory > 0 && w.gap < NEAR) w.gap = NEAR;
+  if (loose && feeds_cube(&p->machine, i, operand) && w.gap < NEAR) w.gap = NEAR;
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))
