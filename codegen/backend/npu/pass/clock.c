@@ -15,8 +15,7 @@ typedef struct {
 } moment;
 
 struct npu_clock {
-  bool loose;                  /* operands' runs are loose (npu_runs), */
-  int64_t grain[NPU_MEMORIES]; /* and extended to whole numbers of so many units */
+  bool loose; /* operands' runs are loose (npu_runs) */
   double queue[NPU_QUEUES], mad_end, vector_end;
   double first[NPU_QUEUES], busy[NPU_QUEUES]; /* the begin of each queue's first instruction; the
                                                  total time of its instructions */
@@ -41,19 +40,9 @@ typedef struct {
   } run[RUNS];
 } access;
 
-/* Where reads begin and end anywhere (windows of an image), memories would fall into pieces of one
- * element, which every later access goes through. */
-static void extend(const npu_clock *c, int memory, int64_t *at, int64_t *end) {
-  const int64_t grain = c->grain[memory], last = c->memory[memory].units - 1;
-  *at -= *at % grain;
-  *end = (*end + grain - 1) / grain * grain;
-  if (*end > last) *end = last;
-}
-
 static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   access *a = ctx;
   npu_pieces *of = &a->c->memory[memory];
-  extend(a->c, memory, &at, &end);
   if (a->n < RUNS) {
     a->run[a->n].operand = operand, a->run[a->n].memory = memory;
     a->run[a->n].at = at, a->run[a->n].end = end;
@@ -69,7 +58,6 @@ static void wait(void *ctx, int operand, int memory, int64_t at, int64_t end) {
 static void note(void *ctx, int operand, int memory, int64_t at, int64_t end) {
   access *a = ctx;
   npu_pieces *of = &a->c->memory[memory];
-  extend(a->c, memory, &at, &end);
   if (!operand)
     *(moment *)npu_pieces_join(of, at, end) = (moment){.written = a->time, .writer = a->queue};
   for (; operand && at < end; at = npu_pieces_next(of, at)) {
@@ -263,9 +251,6 @@ void npu_clock_free(npu_clock *c) {
 npu_clock *npu_clock_new(const tf_npu *p, bool loose) {
   npu_clock *c = calloc(1, sizeof *c);
   if (c) c->loose = loose;
-  for (int m = 0; c && m < p->machine.n_memories; m++)
-    c->grain[m] =
-        loose && p->machine.memory[m].align > NPU_UNIT ? p->machine.memory[m].align / NPU_UNIT : 1;
   if (c && npu_pieces_new(c->memory, p, sizeof(moment))) return c;
   npu_clock_free(c);
   return NULL;
