@@ -269,7 +269,7 @@ bool plan_find_forms(planner *p, bool *any) {
   for (int k = 0; ok && !plan_over(p) &&
                   (k < LEAST_FORMS || effort < (p->plan->tree ? TF_PLANNER_EFFORT : FORMS_EFFORT));
        k++) {
-    tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
+    tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, p->shortest ? -1 - k : k);
     if (!t) break;
     *any = true;
     p->form = k;

@@ -30,6 +30,7 @@ typedef struct {
                   of all ops */
   int n_time;     /* o's; 0: no timing */
   int form;       /* the target's own form that is being searched */
+  bool shortest;  /* it is one of the shortest programs, as no other can be made */
   bool is_bounded; /* bounds are known */
   tf_bounds bounds;
   double until; /* end of the time (base/clock.h); infinite: none */
@@ -53,7 +54,8 @@ enum { PLAN_FINAL_STEPS = 200000 };
 
 /* Each returns false with an error in the planner's diagnostics. */
 /* find.c: the best mapping becomes the plan's, the better ones candidates. _given: completes what
- * is open in the given mapping. _forms: the target's own forms; *any: whether there are any.
+ * is open in the given mapping. _forms: the target's own forms, or those of its shortest programs;
+ * *any: whether there are any.
  * _shapes: templates, or any shape. */
 bool plan_find_given(planner *p);
 bool plan_find_forms(planner *p, bool *any);

@@ -11,6 +11,8 @@
  * (more, while programs are short), and by how much these may be slower by the model than the best
  * has become; in addition, the one with each op planned alone. */
 enum { WHOLE_SCORED = 16, WHOLE_SCORED_OF_SHORT = 24, WHOLE_BEHIND = 2, WHOLE_FORMS = 8 };
+/* Of the forms of the shortest programs, which are long. */
+enum { WHOLE_SCORED_OF_LONG = 6 };
 /* Instructions that may be evaluated for predictions. After that the best so far is taken; if there
  * is none, predictions go on for longer. */
 enum { WHOLE_WORK = 100000, WHOLE_WORK_FOR_ANY = 4 * WHOLE_WORK };
@@ -89,7 +91,9 @@ static int best_expected(planner *p, bool sure) {
     plan_candidate *c = &p->candidate[i];
     int *asked = &scored[c->form < WHOLE_FORMS ? c->form : WHOLE_FORMS - 1];
     const bool enough = work > (best < 0 ? WHOLE_WORK_FOR_ANY : WHOLE_WORK);
-    const int scored_most = work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT : WHOLE_SCORED;
+    const int scored_most = p->shortest          ? WHOLE_SCORED_OF_LONG
+                            : work < WHOLE_SHORT ? WHOLE_SCORED_OF_SHORT
+                                                 : WHOLE_SCORED;
     const bool behind =
         enough || *asked >= scored_most || c->cycles > WHOLE_BEHIND * p->kernel.most_cycles;
     if (c->refused || (behind && !c->per_op)) continue;
@@ -122,16 +126,30 @@ static bool settle(planner *p, const plan_candidate *c, bool *ok) {
   return fit;
 }
 
-/* A prediction nearly always tells whether a mapping fits, too, and a full test takes long: only
- * the best is tested, and usually fits. */
-static bool rank_expected(planner *p) {
-  bool ok = false;
+/* Adopts the best candidate by the target's cycles. A prediction nearly always tells whether a
+ * mapping fits, too, and a full test takes long: only the best is tested, and usually fits. *none:
+ * the target can make none. */
+static bool adopt_expected(planner *p, bool *none) {
+  bool ok = true;
   int best = best_expected(p, false);
   for (int i = 1; best >= 0 && !settle(p, &p->candidate[best], &ok); i++) {
     p->candidate[best].refused = true;
     best = best_expected(p, i >= WHOLE_REFUSED);
   }
-  return best < 0 ? refuse_all(p) : ok;
+  *none = best < 0;
+  return ok;
+}
+
+/* Where the target can make none, its shortest programs are searched, too. */
+static bool rank_expected(planner *p) {
+  bool none, any = false;
+  const int n = p->n;
+  if (!adopt_expected(p, &none)) return false;
+  p->shortest = none && !p->given;
+  if (p->shortest && !plan_find_forms(p, &any)) return false;
+  if (p->n > n) qsort(p->candidate, (size_t)p->n, sizeof *p->candidate, fewer_cycles);
+  if (p->n > n && !adopt_expected(p, &none)) return false;
+  return !none || refuse_all(p);
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */

@@ -245,7 +245,7 @@ tf_tree *tf_emit_settled(const tf_tree *tree, const char *target, tf_emit_memo *
 
 tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {
   const tf_target *t = known_target(target);
-  return t && t->form ? t->form(arch, wl, k) : NULL;
+  return t && t->form && (k >= 0 || t->fits) ? t->form(arch, wl, k) : NULL;
 }
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {

@@ -253,8 +253,9 @@ typedef struct {
 } tf_times;
 
 /* The k-th open mapping that the target proposes for the workload, to be completed by a search if
- * no mapping is given. NULL: no more, or the target uses those of tf_search_template.  The caller
- * frees it. */
+ * no mapping is given. NULL: no more, or the target uses those of tf_search_template.  k < 0: the
+ * (-1 - k)-th of those for workloads of which all other programs are too long; NULL: it has none.
+ * The caller frees it. */
 TF_API tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k);
 
 /* As tf_emit_cpu for any target (NULL: cpu).  NULL as there; E_NAME: no such target, or one without

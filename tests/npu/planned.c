@@ -388,6 +388,27 @@ static void odd_case(void) {
   free(arch);
 }
 
+/* A convolution of which all programs that the model thinks best have more instructions than may
+ * be: larger tiles of the cube make it, which keep the cube busy most of the time. */
+static void large_case(void) {
+  static const char convolution[] =
+      "workload:\n  name: large\n  dims: {k: 443, c: 238, p: 93, q: 93, r: 5, s: 5}\n  ops:\n"
+      "  - O[k,p,q] += I[c,p+r,q+s] * W[k,c,r,s]\n";
+  size_t len;
+  char *arch = case_file("arch-specs/npu.yaml", &len);
+  const tf_planner_opts o = {.target = "npu", .budget = {.seed = 1}};
+  test_case e = case_of(arch, convolution);
+  npu_terms terms = {.cycles = 0};
+  tf_planned *p = tf_planner_run(e.spec->arch, e.spec->workload, NULL, &o, e.d);
+  if (!CHECK(p && p->tree && npu_fits(p->tree, e.d) &&
+             npu_predict(p->tree, NPU_UNLIMITED, &terms, e.d)))
+    case_complain(e.d);
+  CHECK(terms.busy > 0.6 * terms.cycles && terms.length <= NPU_LONGEST);
+  tf_planned_free(p);
+  case_drop(&e);
+  free(arch);
+}
+
 /* What is expected of long loops whose queues have to catch up with what others did before them: a
  * depthwise convolution, a map and a product, row by row (half of the cycles before each queue went
  * on at its own pace). */
@@ -432,6 +453,7 @@ int plans(size_t most) {
   parts_case();
   long_case();
   odd_case();
+  large_case();
   for (size_t i = 0; i < n && i < most; i++)
     settled += plan_case(workloads[i]);
   given_case();

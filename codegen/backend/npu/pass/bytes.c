@@ -167,6 +167,19 @@ static bool has_border(const npu_instr *i) {
   return lo[0] < 0 || lo[1] < 0 || hi[0] >= i->window.size[0] || hi[1] >= i->window.size[1];
 }
 
+/* Elements between single ones that a transfer to the cube reads, which do not matter to loose
+ * runs: other taps (of 7 x 7) of the weights, which are filled and refilled together.  Between
+ * longer runs, and in the vector unit's memory, others may be written meanwhile. */
+enum { NEAR = 48 };
+
+static bool reads_taps(const npu_machine *m, const npu_instr *i, int operand) {
+  bool apart = true;
+  for (int n = 0; n < i->n_dims; n++)
+    apart = apart && (i->dim[n].count == 1 || i->dim[n].step[operand] != 1);
+  return operand && apart && (i->op == NPU_COPY || i->op == NPU_LOAD) && i->from[0].memory > 0 &&
+         (i->to.memory == m->cube.left || i->to.memory == m->cube.right);
+}
+
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
               void *ctx) {
   const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
@@ -178,6 +191,7 @@ void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_
   w.begin = npu_begin_of(o) + (t ? t->offset : 0);
   w.gap = loose ? (align - 1) / bytes
                 : 0; /* another operand may begin after an aligned number of bytes */
+  if (loose && reads_taps(&p->machine, i, operand) && w.gap < NEAR) w.gap = NEAR;
   if (i->op == NPU_MAD)
     product_runs(&w, &p->machine.cube);
   else if (i->op == NPU_LOAD && operand && has_border(i))

@@ -10,7 +10,8 @@ enum { NPU_UNIT = 2 };
 /* Calls `each` for the runs of the instruction's operands, in units (operand 0 is written, 1 .. are
  * read), from `at` up to `end` of their memory; not for data that is given before the program
  * begins, which needs no wait. loose: runs may include gaps that are smaller than the memory's
- * alignment of operands. */
+ * alignment of operands; taps of weights, which the cube reads one by one, gaps of some dozen
+ * elements. */
 typedef void (*npu_run_do)(void *ctx, int operand, int memory, int64_t at, int64_t end);
 void npu_runs(const tf_npu *p, const npu_instr *i, int operand, bool loose, npu_run_do each,
               void *ctx);

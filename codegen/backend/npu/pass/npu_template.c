@@ -6,7 +6,9 @@
  * near it, and further out into blocks of sixteen. If results can be computed in parts along dims
  * that not all ops have (convolutions), also below loops over these: of each intermediate only what
  * a part needs is computed, and what children read in each part stays in L1. (The planner itself
- * also plans each op alone.) */
+ * also plans each op alone.) The model, which ranks completions, does not see how many instructions
+ * a program has: where none of those found is short enough, the same forms with the largest tiles
+ * of the cube are searched. */
 #include <math.h>
 
 #include "codegen/backend/npu/pass/pass.h"
@@ -21,6 +23,7 @@ typedef struct {
   bool fused;
   bool lines; /* ops of the vector unit are in whole lines */
   bool cut;   /* results are computed in parts, with the parts of intermediates that they need */
+  bool large; /* the cube's tiles are as large as its memories hold: the fewest instructions */
   int keys;   /* the streamed dim; -1: none */
   tf_build *out;
 } former;
@@ -71,7 +74,8 @@ static void open_blocks(const former *f, int dim) {
                 (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* Reduced dims are innermost, so that sums stay in place; windows only near the cube. */
+/* Reduced dims are innermost, so that sums stay in place; windows only near the cube, except where
+ * its tiles are so large that L1 may not hold all their weights. */
 static void open_loops(const former *f, const tf_op *op, bool windows) {
   for (int k = 0; k < op->n_dims; k++)
     if (windows || !is_window(f->wl, op, k)) open_loop(f, op->dims[k]);
@@ -125,20 +129,23 @@ static void bypass(const former *f, const tf_op *op, int level, bool reads, bool
     tf_build_bypass(f->out, (tf_named){.tensor = op->out});
 }
 
-/* Chooses a power of two of blocks along one side, limited by the extent and the memory. */
+/* Chooses a power of two of blocks along one side, limited by the extent and the memory; of large
+ * tiles the most. */
 static void blocks(const former *f, int dim, int64_t side, int64_t most) {
   int64_t counts[16];
   int n = 0;
   const int64_t all = dim < 0 ? 1 : (f->wl->dims[dim].extent + side - 1) / side;
   for (int64_t c = 1; n < 16 && c <= most && (c == 1 || c < 2 * all); c *= 2)
     counts[n++] = c < all ? c : all;
-  if (dim >= 0 && all > 1)
+  if (dim >= 0 && all > 1 && f->large)
+    tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .trip = counts[n - 1]});
+  else if (dim >= 0 && all > 1)
     tf_build_loop(f->out,
                   (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
 /* A square of sums that fits in L0C, and the longest part of the sum that L0A and L0B can hold for
- * it. */
+ * it; of large tiles in two slots. */
 static void open_cube_tile(const former *f, const tf_op *op, int parent) {
   const tf_unit *u = unit_of(f, op);
   const npu_machine *m = &f->t.machine;
@@ -146,7 +153,7 @@ static void open_cube_tile(const former *f, const tf_op *op, int parent) {
   const int row = longest_dim(f, op, 0, NPU_ROW), column = longest_dim(f, op, 0, NPU_COLUMN),
             sum = longest_dim(f, op, 1, NPU_COLUMN);
   const int64_t sums = (int64_t)sqrt((double)m->memory[m->cube.sums].bytes / 4) / side;
-  const int64_t left = m->memory[m->cube.left].bytes * 8 / f->arch->word_bits;
+  const int64_t left = m->memory[m->cube.left].bytes * 8 / f->arch->word_bits / (f->large ? 2 : 1);
   parent = tf_build_tile(f->out, parent, f->cube);
   blocks(f, row, side, sums);
   blocks(f, column, wide, sums);
@@ -171,7 +178,7 @@ static void open_array_tile(const former *f, const tf_op *op, int parent) {
 static void open_product(const former *f, const tf_op *op, int parent) {
   if (!f->fused) {
     parent = tf_build_tile(f->out, parent, f->global);
-    open_loops(f, op, false);
+    open_loops(f, op, f->large);
   }
   if (f->t.flat) {
     open_array_tile(f, op, parent);
@@ -312,7 +319,7 @@ static bool make_former(former *f) {
 }
 
 tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
-  former f = {.arch = arch, .wl = wl, .keys = -1};
+  former f = {.arch = arch, .wl = wl, .keys = -1, .large = k < 0};
   if (!make_former(&f)) return NULL;
   const bool on_core = wl->n_ops > 1 && !f.t.flat, vectors = has_vectors(wl);
   const int keys = on_core && f.fused ? keys_of(wl) : -1;
@@ -323,7 +330,7 @@ tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
   const bool is[] = {true, keys >= 0, vectors, on_core && can_be_cut(wl)};
   int which = -1;
   for (int i = 0, nth = 0; i < 4 && which < 0; i++)
-    if (is[i] && nth++ == k) which = i;
+    if (is[i] && nth++ == (f.large ? -1 - k : k)) which = i;
   if (which < 0) return NULL;
   f.keys = as[which].keys;
   f.lines = as[which].lines;

@@ -177,8 +177,8 @@ static bool place_buffers(npu_build *b, int memory) {
   if (single == 0 || (own && is_repeated(b))) return true;
   const int64_t used = place_values(b, memory, begin_places(b, memory, true));
   if (used > m->bytes) {
-    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used,
-             m->name, (long long)m->bytes);
+    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld: make them smaller",
+             (long long)used, m->name, (long long)m->bytes);
     return false;
   }
   if (add_slots(b, memory) < single) return true;
