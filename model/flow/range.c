@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/flow/apart.h"
 #include "model/flow/range_memo.h"
 #include "model/input/dims.h"
 
@@ -301,8 +302,8 @@ tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg) {
   return v;
 }
 
-tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
-  return tf_split_range(ev, ev->plan->loops[l].op, l, dg);
+tf_ival tf_loop_range(const tf_eval *ev, int n, int l, const int64_t *dg) {
+  return tf_split_range(ev, tf_loop_op(ev, n, l), l, dg);
 }
 
 static int64_t nonempty_steps_of(const tf_eval *ev, int o, int l, const int64_t *dg) {
@@ -311,8 +312,8 @@ static int64_t nonempty_steps_of(const tf_eval *ev, int o, int l, const int64_t 
   return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
 }
 
-int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
-  return nonempty_steps_of(ev, ev->plan->loops[l].op, l, dg);
+int64_t tf_nonempty_steps(const tf_eval *ev, int n, int l, const int64_t *dg) {
+  return nonempty_steps_of(ev, tf_loop_op(ev, n, l), l, dg);
 }
 
 void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
@@ -329,18 +330,19 @@ void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   }
 }
 
-int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
+int64_t tf_last_setting(tf_eval *ev, int n, int k, uint64_t mask, const int64_t *dg) {
+  const tf_path *path = &ev->plan->path[n];
   int l = path->loops[k];
-  int64_t rest = tf_loop_range(ev, l, dg).len - 1;
+  int64_t rest = tf_loop_range(ev, n, l, dg).len - 1;
   for (int j = k + 1; j < path->n; j++)
     if (mask >> j & 1 && ev->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
         tf_plan_same_chain(ev->plan, l, path->loops[j]))
-      rest -= dg[path->loops[j]] * tf_step(ev, path->loops[j]);
+      rest -= dg[path->loops[j]] * tf_step(ev, n, path->loops[j]);
   if (rest < 0) {
     ev->irregular = true;
     return 0;
   }
-  return rest / tf_step(ev, l);
+  return rest / tf_step(ev, n, l);
 }
 
 int64_t tf_instance_part(int64_t len, int64_t trip, int64_t step) {
@@ -531,10 +533,8 @@ bool tf_eval_steps(tf_eval *ev) {
   tf_keep_forget(ev);
   for (int o = 0; o < p->wl->n_ops; o++)
     if (!op_steps(ev, o)) return false;
-  for (int l = 0; l < p->n_loops; l++) {
+  for (int l = 0; l < p->n_loops; l++)
     ev->irregular |= p->loops[l].clash && ev->trip[l] > 1;
-    for (int i = 1; i < p->loops[l].n_leader; i++)
-      ev->irregular |= ev->step[p->loops[l].leaders[i] * p->n_loops + l] != tf_step(ev, l);
-  }
+  tf_find_apart(ev);
   return true;
 }

@@ -367,13 +367,18 @@ static bool count_rescaled(struct tf_model *m, int o) {
   return true;
 }
 
+int64_t tf_even_cut_step(const struct tf_model *m, int z, int l) {
+  const int leaf = m->plan->tree->op_node[m->plan->wl->tensors[z].producer];
+  return m->mixed_steps ? tf_step(&m->ev, leaf, l) : m->value[m->even->step[l]];
+}
+
 static void count_home(struct tf_model *m, int z) {
   const tf_even_home *h = &m->even->home[m->even->home_at[z]];
   m->home_words[z] = 1;
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
     int64_t len = m->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
-      len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+      len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], tf_even_cut_step(m, z, h[r].cut[i]));
     for (int i = 0; i < h[r].n_more; i++)
       len +=
           (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].distance[i];

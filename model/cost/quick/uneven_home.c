@@ -101,7 +101,7 @@ void tf_uneven_home(struct tf_model *m, int z) {
     int64_t len = g.all[r].len;
     for (int i = 0; i < g.home[r].n; i++)
       len = tf_instance_part(len, m->ev.trip[g.home[r].cut[i]],
-                             m->value[m->even->step[g.home[r].cut[i]]]);
+                             tf_even_cut_step(m, z, g.home[r].cut[i]));
     m->home_words[z] = tf_sat_mul(m->home_words[z], len < t->extent[r] ? len : t->extent[r]);
   }
 }
