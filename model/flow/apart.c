@@ -1,4 +1,5 @@
 #include "model/flow/apart.h"
+#include "model/flow/range_memo.h"
 
 enum { MOST_LEADERS = 64 };
 
@@ -10,8 +11,6 @@ static int position(const tf_plan *p, int l) {
 static size_t entry(const tf_eval *ev, int n, int l) {
   return (size_t)n * (size_t)ev->apart->stride + (size_t)position(ev->plan, l);
 }
-
-int tf_apart_op(const tf_eval *ev, int n, int l) { return ev->apart->op[entry(ev, n, l)]; }
 
 /* How far loop l moves op o. */
 static int64_t step_of(const tf_eval *ev, int o, int l) {
@@ -253,7 +252,8 @@ static bool brings(const tf_eval *ev, int z) {
   return any && tf_mixed_at(ev, home);
 }
 
-void tf_find_apart(tf_eval *ev) {
+/* Fills ev->mixed and ev->apart from ev->step; sets ev->irregular where branches are not apart. */
+static void find_apart(tf_eval *ev) {
   const tf_plan *p = ev->plan;
   bool ok = ev->apart && !p->n_retains;
   ev->mixed = false;
@@ -275,4 +275,31 @@ void tf_find_apart(tf_eval *ev) {
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
     ok = !brings(ev, z);
   ev->irregular |= !ok;
+}
+
+/* Fills the steps of the loops that split op o. */
+static bool op_steps(tf_eval *ev, int o) {
+  const tf_plan *p = ev->plan;
+  const tf_path *path = &p->path[p->tree->op_node[o]];
+  int64_t *row = &ev->step[o * p->n_loops];
+  for (int k = path->n - 1; k >= 0; k--) {
+    row[path->loops[k]] = 1;
+    for (int j = k + 1; j < path->n; j++)
+      if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
+          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]],
+                                 &row[path->loops[k]]))
+        return false;
+  }
+  return true;
+}
+
+bool tf_eval_steps(tf_eval *ev) {
+  const tf_plan *p = ev->plan;
+  tf_keep_forget(ev);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (!op_steps(ev, o)) return false;
+  for (int l = 0; l < p->n_loops; l++)
+    ev->irregular |= p->loops[l].clash && ev->trip[l] > 1;
+  find_apart(ev);
+  return true;
 }

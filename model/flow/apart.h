@@ -24,8 +24,6 @@ typedef struct tf_apart {
 bool tf_shares_loops(const tf_plan *p);
 /* For trees of that plan; NULL: out of memory. */
 tf_apart *tf_apart_new(tf_arena *a, const tf_plan *p);
-/* Fills ev->mixed and ev->apart from ev->step; sets ev->irregular where branches are not apart. */
-void tf_find_apart(tf_eval *ev);
 /* Whether ops that act in node n's steps advance by different steps. */
 bool tf_mixed_at(const tf_eval *ev, int n);
 /* Whether one of the ops that act in mixed node n's steps has points whenever another has. */

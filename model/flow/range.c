@@ -512,29 +512,7 @@ bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k) {
   return slice_shift(p, s, r, k).mixed;
 }
 
-/* Fills the steps of the loops that split op o. */
-static bool op_steps(tf_eval *ev, int o) {
-  const tf_plan *p = ev->plan;
-  const tf_path *path = &p->path[p->tree->op_node[o]];
-  int64_t *row = &ev->step[o * p->n_loops];
-  for (int k = path->n - 1; k >= 0; k--) {
-    row[path->loops[k]] = 1;
-    for (int j = k + 1; j < path->n; j++)
-      if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
-          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]],
-                                 &row[path->loops[k]]))
-        return false;
-  }
-  return true;
-}
-
-bool tf_eval_steps(tf_eval *ev) {
-  const tf_plan *p = ev->plan;
-  tf_keep_forget(ev);
-  for (int o = 0; o < p->wl->n_ops; o++)
-    if (!op_steps(ev, o)) return false;
-  for (int l = 0; l < p->n_loops; l++)
-    ev->irregular |= p->loops[l].clash && ev->trip[l] > 1;
-  tf_find_apart(ev);
-  return true;
+int tf_apart_op(const tf_eval *ev, int n, int l) {
+  const tf_ploop *pl = &ev->plan->loops[l];
+  return ev->apart->op[n * ev->apart->stride + ev->plan->path[pl->node].n + pl->slot];
 }

@@ -367,11 +367,6 @@ static bool count_rescaled(struct tf_model *m, int o) {
   return true;
 }
 
-int64_t tf_even_cut_step(const struct tf_model *m, int z, int l) {
-  const int leaf = m->plan->tree->op_node[m->plan->wl->tensors[z].producer];
-  return m->mixed_steps ? tf_step(&m->ev, leaf, l) : m->value[m->even->step[l]];
-}
-
 static void count_home(struct tf_model *m, int z) {
   const tf_even_home *h = &m->even->home[m->even->home_at[z]];
   m->home_words[z] = 1;
