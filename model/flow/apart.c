@@ -95,8 +95,6 @@ static bool set_op(tf_eval *ev, int n, int l) {
   return true;
 }
 
-bool tf_mixed_at(const tf_eval *ev, int n) { return ev->mixed && ev->apart->mixed[n]; }
-
 /* Whether op o acts in loop l at node n; least: and the loop moves no other there by less. */
 static bool acts(const tf_eval *ev, int n, int l, int o, bool least) {
   const tf_ploop *pl = &ev->plan->loops[l];

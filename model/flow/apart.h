@@ -25,7 +25,9 @@ bool tf_shares_loops(const tf_plan *p);
 /* For trees of that plan; NULL: out of memory. */
 tf_apart *tf_apart_new(tf_arena *a, const tf_plan *p);
 /* Whether ops that act in node n's steps advance by different steps. */
-bool tf_mixed_at(const tf_eval *ev, int n);
+static inline bool tf_mixed_at(const tf_eval *ev, int n) {
+  return ev->mixed && ev->apart->mixed[n];
+}
 /* Whether one of the ops that act in mixed node n's steps has points whenever another has. */
 bool tf_one_longest(const tf_eval *ev, int n);
 /* The ops of a mixed node of which none has; 0: more than TF_MOST_APART, or not the same for all
