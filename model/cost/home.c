@@ -35,8 +35,8 @@ int64_t tf_held_bits(const struct tf_model *m, int level, int tensor, int64_t wo
 enum { CORNERS = 3, MOST_LOOPS = 8, MOST_PULLED = 6 };
 
 /* The last digit of loop l, those of loops further out as set. */
-static int64_t last_digit(const tf_eval *ev, int l, const int64_t *digit) {
-  const int64_t last = (tf_loop_range(ev, l, digit).len - 1) / tf_step(ev, l);
+static int64_t last_digit(const tf_eval *ev, int n, int l, const int64_t *digit) {
+  const int64_t last = (tf_loop_range(ev, n, l, digit).len - 1) / tf_step(ev, n, l);
   return last < 0 ? 0 : last < ev->trip[l] ? last : ev->trip[l] - 1;
 }
 
@@ -121,7 +121,7 @@ static tf_ival touched_at(const tf_eval *ev, const tf_slice *s, int corner, int 
   int pos = 0;
   for (int l = next_spatial(ev, s, &pos); l >= 0;
        l = next_spatial(ev, s, &pos), corner /= CORNERS) {
-    const int64_t last = corner % CORNERS ? last_digit(ev, l, digit) : 0;
+    const int64_t last = corner % CORNERS ? last_digit(ev, s->node, l, digit) : 0;
     digit[l] = corner % CORNERS == 1 && last > 0 ? last - 1 : last;
   }
   const tf_ival met = over_run(ev, s, r, digit);

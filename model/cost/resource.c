@@ -9,7 +9,8 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_path *path = &p->path[leaf];
   for (int k = 0; k < path->n; k++)
     if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
-      len = tf_instance_part(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
+      len =
+          tf_instance_part(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, leaf, path->loops[k]));
   return len;
 }
 

@@ -16,6 +16,7 @@
 #include "model/eval/bare.h"
 #include "model/eval/lines_even.h"
 #include "model/eval/lines_uneven.h"
+#include "model/flow/apart.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 #include "model/flow/skip.h"
@@ -74,6 +75,8 @@ static bool alloc_state(struct tf_model *m) {
   m->ev.trip = TF_ARRAY(a, int64_t, loops);
   m->ev.parted = TF_ARRAY(a, bool, loops);
   m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  const bool shares = tf_shares_loops(p);
+  m->ev.apart = shares ? tf_apart_new(a, p) : NULL;
   m->counted_node = TF_ARRAY(a, bool, nodes);
   m->counted = TF_ARRAY(a, bool, (size_t)(p->n_slices + p->wl->n_ops));
   m->still = TF_ARRAY(a, uint64_t, (size_t)p->n_slices + 1);
@@ -89,9 +92,10 @@ static bool alloc_state(struct tf_model *m) {
   return m->cells && m->box && m->at_once && m->overlaps && m->hidden && m->class_steps &&
          m->below && m->concurrent && m->in_use && m->corrections && m->own_trip && m->rank_len &&
          m->home_digit && m->home_stand && m->home_slices && m->home_words && m->rescaled &&
-         m->rescaled_flow && m->ev.trip && m->ev.parted && m->ev.step && m->counted_node &&
-         m->counted && m->still && m->moves && m->flows && m->steps && m->width && m->rects &&
-         m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+         m->rescaled_flow && m->ev.trip && m->ev.parted && m->ev.step && (m->ev.apart || !shares) &&
+         m->counted_node && m->counted && m->still && m->moves && m->flows && m->steps &&
+         m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
+         m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {
@@ -380,7 +384,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->ev.irregular = m->plan->irregular || m->to_walk;
   m->ev.work = 0;
-  m->ev.parts = false;
+  m->ev.parts = m->ev.mixed = false;
   m->gave_up = m->estimated = false;
   m->walked = m->chosen = 0;
   tf_tiles_begin(m);
@@ -403,6 +407,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
     m->ev.irregular |= m->plan->n_retains && !tf_always_drops(m->plan, m);
+    m->ev.irregular |= m->ev.mixed && (m->open || m->views->peers);
     const bool busiest = m->first_busiest;
     m->first_busiest = busiest && tf_even_alike(m);
     m->partly_counted &=

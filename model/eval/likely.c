@@ -94,7 +94,7 @@ static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
       const int64_t side = d->fall == TF_FALL_TILES                    ? d->tile[r]
                            : d->fall == TF_FALL_BLOCKS && r == d->rank ? d->m
                                                                        : 1;
-      parts *= tf_step(&m->ev, l) % side == 0 ? (double)m->ev.trip[l] : 0;
+      parts *= tf_step(&m->ev, p->tree->op_node[o], l) % side == 0 ? (double)m->ev.trip[l] : 0;
     }
   }
   return parts;

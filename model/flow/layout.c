@@ -124,7 +124,7 @@ void tf_find_parted(tf_eval *ev, tf_scratch *w) {
     note_demands(ev, w, o);
   ev->noclip = ev->whole = false;
   ev->made = made;
-  ev->irregular |= ev->parts && (p->clips || p->cuts || p->skips || p->n_retains);
+  ev->irregular |= ev->parts && (p->clips || p->cuts || p->skips || p->n_retains || ev->mixed);
 }
 
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
@@ -173,7 +173,7 @@ static bool lengths_differ(tf_eval *ev, tf_scratch *w, int l) {
     for (int k = 0; k < p->path[up].n && alike; k++) {
       const int outer = p->path[up].loops[k];
       if (p->loops[outer].op < 0) continue;
-      w->cur[outer] = tf_nonempty_steps(ev, outer, w->zero) - 1;
+      w->cur[outer] = tf_nonempty_steps(ev, up, outer, w->zero) - 1;
       alike = same_length(ev, one, other, pl->dim, up, w->cur);
       w->cur[outer] = 0;
     }

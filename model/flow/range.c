@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/flow/apart.h"
 #include "model/flow/range_memo.h"
 #include "model/input/dims.h"
 
@@ -301,8 +302,8 @@ tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg) {
   return v;
 }
 
-tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
-  return tf_split_range(ev, ev->plan->loops[l].op, l, dg);
+tf_ival tf_loop_range(const tf_eval *ev, int n, int l, const int64_t *dg) {
+  return tf_split_range(ev, tf_loop_op(ev, n, l), l, dg);
 }
 
 static int64_t nonempty_steps_of(const tf_eval *ev, int o, int l, const int64_t *dg) {
@@ -311,8 +312,8 @@ static int64_t nonempty_steps_of(const tf_eval *ev, int o, int l, const int64_t 
   return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
 }
 
-int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg) {
-  return nonempty_steps_of(ev, ev->plan->loops[l].op, l, dg);
+int64_t tf_nonempty_steps(const tf_eval *ev, int n, int l, const int64_t *dg) {
+  return nonempty_steps_of(ev, tf_loop_op(ev, n, l), l, dg);
 }
 
 int64_t tf_most_steps(const tf_eval *ev, int l, const int64_t *dg) {
@@ -333,18 +334,19 @@ void tf_last_steps(const tf_eval *ev, int n, int64_t *dg) {
   }
 }
 
-int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
+int64_t tf_last_setting(tf_eval *ev, int n, int k, uint64_t mask, const int64_t *dg) {
+  const tf_path *path = &ev->plan->path[n];
   int l = path->loops[k];
-  int64_t rest = tf_loop_range(ev, l, dg).len - 1;
+  int64_t rest = tf_loop_range(ev, n, l, dg).len - 1;
   for (int j = k + 1; j < path->n; j++)
     if (mask >> j & 1 && ev->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
         tf_plan_same_chain(ev->plan, l, path->loops[j]))
-      rest -= dg[path->loops[j]] * tf_step(ev, path->loops[j]);
+      rest -= dg[path->loops[j]] * tf_step(ev, n, path->loops[j]);
   if (rest < 0) {
     ev->irregular = true;
     return 0;
   }
-  return rest / tf_step(ev, l);
+  return rest / tf_step(ev, n, l);
 }
 
 int64_t tf_instance_part(int64_t len, int64_t trip, int64_t step) {
@@ -514,31 +516,7 @@ bool tf_slice_pulled(const tf_plan *p, const tf_slice *s, int r, int k) {
   return slice_shift(p, s, r, k).mixed;
 }
 
-/* Fills the steps of the loops that split op o. */
-static bool op_steps(tf_eval *ev, int o) {
-  const tf_plan *p = ev->plan;
-  const tf_path *path = &p->path[p->tree->op_node[o]];
-  int64_t *row = &ev->step[o * p->n_loops];
-  for (int k = path->n - 1; k >= 0; k--) {
-    row[path->loops[k]] = 1;
-    for (int j = k + 1; j < path->n; j++)
-      if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
-          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]],
-                                 &row[path->loops[k]]))
-        return false;
-  }
-  return true;
-}
-
-bool tf_eval_steps(tf_eval *ev) {
-  const tf_plan *p = ev->plan;
-  tf_keep_forget(ev);
-  for (int o = 0; o < p->wl->n_ops; o++)
-    if (!op_steps(ev, o)) return false;
-  for (int l = 0; l < p->n_loops; l++) {
-    ev->irregular |= p->loops[l].clash && ev->trip[l] > 1;
-    for (int i = 1; i < p->loops[l].n_leader; i++)
-      ev->irregular |= ev->step[p->loops[l].leaders[i] * p->n_loops + l] != tf_step(ev, l);
-  }
-  return true;
+int tf_apart_op(const tf_eval *ev, int n, int l) {
+  const tf_ploop *pl = &ev->plan->loops[l];
+  return ev->apart->op[n * ev->apart->stride + ev->plan->path[pl->node].n + pl->slot];
 }

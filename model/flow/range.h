@@ -17,11 +17,13 @@ typedef struct {
   int64_t *trip; /* [n_loops] */
   /* [op * n_loops + loop] how far an iteration moves op along the dim, in elements */
   int64_t *step;
-  bool noclip;        /* option: boxes ignore the borders of tensors */
-  bool whole;         /* option: all tiles are whole, even beyond the extents */
-  tf_union_over over; /* option: the union over which settings */
-  bool *stand;        /* [n_loops] option: of such a union; loops that stay at their setting; NULL:
-                         none */
+  bool mixed;             /* ops that share a loop advance by different steps */
+  struct tf_apart *apart; /* then: by which of them nodes count (apart.h); NULL: only walks count */
+  bool noclip;            /* option: boxes ignore the borders of tensors */
+  bool whole;             /* option: all tiles are whole, even beyond the extents */
+  tf_union_over over;     /* option: the union over which settings */
+  bool *stand;    /* [n_loops] option: of such a union; loops that stay at their setting; NULL:
+                     none */
   bool exact;     /* option: in the exact walk, where an op with an empty range touches nothing */
   bool irregular; /* set if only the exact walk counts this correctly */
   bool demand;  /* option: while finding what a retaining scope computes; a producer without points
@@ -55,14 +57,19 @@ typedef struct {
   struct tf_sum_memo *memo; /* of the slice that is counted (sums.h); NULL: none */
 } tf_scratch;
 
-/* Elements by which one iteration of loop l moves the op that represents its chain. */
-static inline int64_t tf_step(const tf_eval *ev, int l) {
-  const tf_plan *p = ev->plan;
-  return p->loops[l].op < 0 ? 1 : ev->step[p->loops[l].op * p->n_loops + l];
+/* The op that represents the chain of loop l for node n below it (apart.h); -1: none. */
+int tf_apart_op(const tf_eval *ev, int n, int l);
+static inline int tf_loop_op(const tf_eval *ev, int n, int l) {
+  return ev->mixed ? tf_apart_op(ev, n, l) : ev->plan->loops[l].op;
+}
+/* Elements by which one iteration of loop l moves that op. */
+static inline int64_t tf_step(const tf_eval *ev, int n, int l) {
+  const int o = tf_loop_op(ev, n, l);
+  return o < 0 ? 1 : ev->step[o * ev->plan->n_loops + l];
 }
 
 /* Fills ev->step from ev->trip.  False if a product exceeds 2^63 - 1; sets irregular if ops that
- * share a loop would advance differently. */
+ * share a loop advance by different steps and are not apart. */
 bool tf_eval_steps(tf_eval *ev);
 
 /* The range of dim d of op o on entry to node n, loops above n at dg[loop id]. */
@@ -70,10 +77,10 @@ tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 /* The range of op o, which loop l splits, that reaches l: after all loops further out on its chain.
  */
 tf_ival tf_split_range(const tf_eval *ev, int o, int l, const int64_t *dg);
-/* The same for the op that represents the chain. */
-tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
+/* The same for the op below node n that represents the chain. */
+tf_ival tf_loop_range(const tf_eval *ev, int n, int l, const int64_t *dg);
 /* The number of non-empty iterations of loop l: as many as cover the range that reaches it. */
-int64_t tf_nonempty_steps(const tf_eval *ev, int l, const int64_t *dg);
+int64_t tf_nonempty_steps(const tf_eval *ev, int n, int l, const int64_t *dg);
 /* The most of these of any op that the loop splits. */
 int64_t tf_most_steps(const tf_eval *ev, int l, const int64_t *dg);
 /* Rank r of the slice: the hull of its touches, clipped to the tensor.  A touch that is outside of
@@ -91,9 +98,9 @@ tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t
 /* Writes to dg the last setting of every loop above node n at which some op that it splits has
  * work, each given the settings of those further out; 0 for other loops. */
 void tf_last_steps(const tf_eval *ev, int n, int64_t *dg);
-/* The last setting of temporal loop path->loops[k] that is not empty, with the spatial loops of its
- * chain further in (positions in `mask`) as set. */
-int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
+/* The last setting of the temporal loop at position k of node n's path that is not empty, with the
+ * spatial loops of its chain further in (positions in `mask`) as set. */
+int64_t tf_last_setting(tf_eval *ev, int n, int k, uint64_t mask, const int64_t *dg);
 /* The part of `len` elements that one of `trip` instances, which take `step` each, gets. */
 int64_t tf_instance_part(int64_t len, int64_t trip, int64_t step);
 

@@ -53,7 +53,7 @@ int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_retain_set
   tf_retain_stand(ev, h, at, dg);
   for (int j = k + 1; j < path->n; j++)
     if (path->temporal >> j & 1) {
-      at->digit[j] = dg[path->loops[j]] = tf_last_setting(ev, path, j, ~UINT64_C(0), dg);
+      at->digit[j] = dg[path->loops[j]] = tf_last_setting(ev, h->scope, j, ~UINT64_C(0), dg);
       at->slack[j] = 0;
     }
   return k;
@@ -194,8 +194,8 @@ bool tf_retain_touched(const tf_eval *ev, const tf_retain *h, const tf_slice *s,
   return false;
 }
 
-static bool splits_evenly(const tf_eval *ev, int l, const int64_t *zero) {
-  return tf_loop_range(ev, l, zero).len == ev->trip[l] * tf_step(ev, l);
+static bool splits_evenly(const tf_eval *ev, int n, int l, const int64_t *zero) {
+  return tf_loop_range(ev, n, l, zero).len == ev->trip[l] * tf_step(ev, n, l);
 }
 
 /* Whether some loop above node n does not divide evenly what it splits. */
@@ -203,7 +203,7 @@ static bool cuts_above(const tf_eval *ev, int n, const int64_t *zero) {
   const tf_path *path = &ev->plan->path[n];
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 && ev->plan->loops[path->loops[k]].op >= 0 &&
-        !splits_evenly(ev, path->loops[k], zero))
+        !splits_evenly(ev, n, path->loops[k], zero))
       return true;
   return false;
 }

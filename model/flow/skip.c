@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/flow/apart.h"
 #include "model/flow/range_memo.h"
 
 /* ---- facts of the tree ---------------------------------------------------------------------- */
@@ -129,6 +130,7 @@ uint64_t tf_skip_loops(const tf_plan *p, int n) {
 /* One of the mask's dims on node n's path: its loops, and their settings. */
 typedef struct {
   const tf_eval *ev;
+  int node;
   const tf_path *path;
   tf_ival part; /* what is computed of it in the whole run */
   uint64_t loops;
@@ -137,7 +139,8 @@ typedef struct {
 static line line_of(const tf_eval *ev, int n, bool is_l) {
   const tf_plan *p = ev->plan;
   const tf_skips *k = p->skips;
-  return (line){ev, &p->path[n], is_l ? k->part_l : k->part_q, is_l ? k->node[n].l : k->node[n].q};
+  return (line){ev, n, &p->path[n], is_l ? k->part_l : k->part_q,
+                is_l ? k->node[n].l : k->node[n].q};
 }
 
 /* Settings of temporal loops: those in `stand` as in dg, loop `start` (-1: none) at its first, the
@@ -184,7 +187,7 @@ static tf_ival range_of(const line *d, setting at, starting *s) {
   *s = (starting){1, v.end};
   for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
     const int k = __builtin_ctzll(rest), l = path->loops[k];
-    const int64_t step = tf_step(d->ev, l), trip = d->ev->trip[l];
+    const int64_t step = tf_step(d->ev, d->node, l), trip = d->ev->trip[l];
     if (k == at.start) {
       const int64_t n = (v.first.len + step - 1) / step;
       *s = (starting){n < trip ? n : trip, v.end};
@@ -209,7 +212,7 @@ static tf_unmasked live_of(const tf_eval *ev, int n, int k, uint64_t stand, cons
   const tf_mask *m = &p->skips->mask;
   const bool is_l = p->skips->node[n].l >> k & 1;
   const int loop = p->path[n].loops[k];
-  const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi,
+  const int64_t step = tf_step(ev, n, loop), least = is_l ? m->lo : -m->hi,
                 most = is_l ? m->hi : -m->lo;
   const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
   starting s;
@@ -385,8 +388,8 @@ bool tf_skip_divides(const tf_eval *ev, int n) {
     int64_t len = d.part.len;
     for (uint64_t rest = d.loops; rest; rest &= rest - 1) {
       const int l = d.path->loops[__builtin_ctzll(rest)];
-      if (ev->trip[l] > 1 && len != ev->trip[l] * tf_step(ev, l)) return false;
-      len = ev->trip[l] > 1 ? tf_step(ev, l) : len;
+      if (ev->trip[l] > 1 && len != ev->trip[l] * tf_step(ev, n, l)) return false;
+      len = ev->trip[l] > 1 ? tf_step(ev, n, l) : len;
     }
   }
   return true;
@@ -428,8 +431,8 @@ static tf_ival first_box(const line *d, const int64_t *zero, bool *any) {
   for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
     const int l = d->path->loops[__builtin_ctzll(rest)];
     if (d->ev->trip[l] <= 1) continue;
-    *any |= len != d->ev->trip[l] * tf_step(d->ev, l);
-    len = tf_step(d->ev, l);
+    *any |= len != d->ev->trip[l] * tf_step(d->ev, d->node, l);
+    len = tf_step(d->ev, d->node, l);
   }
   return range_of(d, (setting){~UINT64_C(0), -1, zero}, &s);
 }
@@ -470,7 +473,7 @@ static tf_ival whole_steps(const line *d, tf_ival first) {
   int64_t outer = -1;
   for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
     const int l = d->path->loops[__builtin_ctzll(rest)];
-    const int64_t step = tf_step(d->ev, l);
+    const int64_t step = tf_step(d->ev, d->node, l);
     if (d->ev->trip[l] <= 1) continue;
     if (outer >= 0 && outer != d->ev->trip[l] * step) return first;
     if (outer < 0) all.len -= all.len % step;
@@ -507,6 +510,7 @@ bool tf_skip_uneven(const tf_eval *ev, const int64_t *zero) {
   if (p->skips->none) return true;
   for (int n = 0; n < p->tree->n_nodes; n++) {
     if (!p->skips->node[n].may || p->skips->node[n].decided_at != n) continue;
+    if (tf_mixed_at(ev, n)) return true;
     const line l = line_of(ev, n, true), q = line_of(ev, n, false);
     bool any_l, any_q;
     const tf_ival keys = first_box(&l, zero, &any_l), rows = first_box(&q, zero, &any_q);

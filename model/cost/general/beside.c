@@ -441,7 +441,7 @@ static void finish(struct tf_model *m) {
 
 bool tf_beside_count(struct tf_model *m) {
   bool ok = tf_beside_may(m) && (!m->plan->n_retains || (m->partly_counted && !m->first_busiest)) &&
-            tf_eval_steps(&m->ev) && !m->ev.irregular && make_rows(m);
+            tf_eval_steps(&m->ev) && !m->ev.irregular && !m->ev.mixed && make_rows(m);
   for (int i = 0; i < m->plan->n_slices && ok; i++)
     if (tf_hands(m, i))
       ok = handed(m, i);

@@ -405,7 +405,7 @@ static bool widen_inside(width_search *b) {
   b->m->ev.noclip = false;
   b->all = ok && sum.box < b->all ? sum.box : b->all;
   for (int i = 0; i < b->n; i++)
-    fixed[b->loops[i]] = (tf_nonempty_steps(&b->m->ev, b->loops[i], fixed) - 1) / 2;
+    fixed[b->loops[i]] = (tf_nonempty_steps(&b->m->ev, b->at->node, b->loops[i], fixed) - 1) / 2;
   ok = ok && widen_by(b);
   for (int i = 0; i < b->n; i++)
     fixed[b->loops[i]] = 0;
@@ -418,8 +418,8 @@ static bool widen(width_search *b, int i) {
   if (i == b->n) return widen_by(b);
   bool ok = true;
   fixed[b->loops[i]] = 0;
-  for (int64_t n = tf_nonempty_steps(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok;
-       t = tf_most_next(b->m, b->loops[i], t, n)) {
+  for (int64_t n = tf_nonempty_steps(&b->m->ev, b->at->node, b->loops[i], fixed), t = 0;
+       t < n && ok; t = tf_most_next(b->m, b->at->node, b->loops[i], t, n)) {
     fixed[b->loops[i]] = t;
     ok = widen(b, i + 1);
   }

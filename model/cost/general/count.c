@@ -5,6 +5,7 @@
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
 #include "model/cost/peers.h"
+#include "model/flow/apart.h"
 #include "model/flow/layout.h"
 #include "model/flow/range_memo.h"
 #include "model/flow/retain.h"
@@ -210,19 +211,32 @@ static bool count_op(struct tf_model *m, int o) {
   return true;
 }
 
+/* Moments of node n, or its instances at the first. */
+static bool count_moments(struct tf_model *m, int n, enum tf_over over, int64_t *out) {
+  const bool apart = tf_mixed_at(&m->ev, n) && !tf_one_longest(&m->ev, n);
+  int ops[TF_MOST_APART];
+  const unsigned all = apart ? 1U << tf_apart_ops(&m->ev, n, ops) : 2;
+  bool ok = true;
+  *out = 0;
+  for (unsigned with = 1; with < all && ok; with++) {
+    tf_sum sum;
+    if (apart) tf_apart_take(&m->ev, n, ops, with);
+    ok = tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, over, &sum) &&
+         plus(out, __builtin_popcount(with) % 2 ? sum.box : -sum.box);
+  }
+  if (apart) tf_apart_take(&m->ev, n, ops, 0);
+  return ok;
+}
+
 static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    tf_sum steps, width;
     if (m->partly_counted && m->counted_node[n]) continue;
     for (uint64_t left = m->plan->node_slice[n].tied; left; left &= left - 1)
       m->ev.irregular |= m->ev.trip[m->plan->path[n].loops[__builtin_ctzll(left)]] > 1;
-    if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, TF_OVER_STEPS,
-                     &steps) ||
-        !tf_sum_over(&m->ev, &m->scratch, &m->plan->node_slice[n], NULL, false, TF_OVER_WIDTH,
-                     &width))
+    if (!count_moments(m, n, TF_OVER_STEPS, &m->steps[n]) ||
+        !count_moments(m, n, TF_OVER_WIDTH, &m->width[n]))
       return false;
-    m->steps[n] = steps.box;
-    m->width[n] = m->plan->cuts || m->ev.parts ? tf_border_width(m, n) : width.box;
+    if (m->plan->cuts || m->ev.parts) m->width[n] = tf_border_width(m, n);
   }
   return true;
 }

@@ -47,7 +47,8 @@ static bool add_instances(home_hull *g, int k) {
   if (k >= path->n) return add_left(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
   *digit = 0;
-  const int64_t n = tf_nonempty_steps(&g->m->ev, path->loops[k], g->m->scratch.cur);
+  const int64_t n =
+      tf_nonempty_steps(&g->m->ev, p->home_scope[g->z], path->loops[k], g->m->scratch.cur);
   bool any = false;
   for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
     *digit = t;

@@ -168,9 +168,9 @@ static bool promises(most_search *h, int i) {
   return !known(h, h->q->len);
 }
 
-int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n) {
+int64_t tf_most_next(const struct tf_model *m, int node, int l, int64_t t, int64_t n) {
   const tf_plan *p = m->plan;
-  int64_t edge = 2 + p->reach / tf_step(&m->ev, l);
+  int64_t edge = 2 + p->reach / tf_step(&m->ev, node, l);
   if (!p->n_retains) return t + 1;
   for (int k = 0; k < p->n_retains; k++)
     edge += p->retains[k].n_ops;
@@ -186,8 +186,8 @@ static bool descend(most_search *h, int i) {
   int64_t *digit = &h->digits[h->loops[i]];
   bool ok = true;
   *digit = 0;
-  for (int64_t n = tf_nonempty_steps(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok;
-       t = tf_most_next(h->m, h->loops[i], t, n)) {
+  for (int64_t n = tf_nonempty_steps(&h->m->ev, h->q->node, h->loops[i], h->digits), t = 0;
+       t < n && ok; t = tf_most_next(h->m, h->q->node, h->loops[i], t, n)) {
     *digit = t;
     ok = h->left-- > 0 && descend(h, i + 1);
   }
@@ -231,7 +231,7 @@ static bool evaluate_first(most_search *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
     for (int j = 0; j < h->n && at; j++) {
-      const int64_t n = tf_nonempty_steps(&h->m->ev, h->loops[j], h->digits);
+      const int64_t n = tf_nonempty_steps(&h->m->ev, h->q->node, h->loops[j], h->digits);
       h->digits[h->loops[j]] = at == 1 ? n / 2 : n - 1;
     }
     ok = measure_setting(h);
@@ -251,7 +251,8 @@ static bool find_front(struct tf_model *m, tf_most *q, tf_most_group *g) {
     const int l = path->loops[k];
     if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0)
       continue;
-    h.trip_bound[h.n] = q->uniform_steps ? tf_nonempty_steps(&m->ev, l, h.digits) : m->ev.trip[l];
+    h.trip_bound[h.n] =
+        q->uniform_steps ? tf_nonempty_steps(&m->ev, q->node, l, h.digits) : m->ev.trip[l];
     h.loops[h.n] = l;
     h.n += h.trip_bound[h.n] > 1;
   }

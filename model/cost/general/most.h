@@ -52,7 +52,7 @@ tf_most *tf_most_new(tf_arena *a, const struct tf_model *m);
 bool tf_most_find(struct tf_model *m, tf_most *q);
 /* The next setting of loop l, of n, after t: with retention, one of those that are equal away from
  * borders (sums.c). */
-int64_t tf_most_next(const struct tf_model *m, int l, int64_t t, int64_t n);
+int64_t tf_most_next(const struct tf_model *m, int node, int l, int64_t t, int64_t n);
 /* Length v of group g of which[first + k]. */
 static inline int64_t tf_most_len(const tf_most *q, const tf_most_group *g, int v, int k) {
   return q->front[TF_MOST_FRONT * g->first + v * g->n + k];

@@ -27,7 +27,7 @@ static bool uneven_before(const tf_summing *e, int k) {
   for (uint64_t left = restarting & e->comp->loops & below(k); left; left &= left - 1) {
     const int l = path->loops[__builtin_ctzll(left)];
     if (p->loops[l].op >= 0 && e->ev->trip[l] > 1 &&
-        tf_loop_range(e->ev, l, e->w->cur).len % tf_step(e->ev, l))
+        tf_loop_range(e->ev, e->s->node, l, e->w->cur).len % tf_step(e->ev, e->s->node, l))
       return true;
   }
   return false;
@@ -41,7 +41,7 @@ static bool uneven_each(const tf_summing *e, int k) {
   for (uint64_t left = e->each & below(k); left; left &= left - 1) {
     const int l = path->loops[__builtin_ctzll(left)];
     if ((e->ev->parts && e->ev->parted[l]) ||
-        tf_loop_range(e->ev, l, e->w->cur).len % tf_step(e->ev, l))
+        tf_loop_range(e->ev, e->s->node, l, e->w->cur).len % tf_step(e->ev, e->s->node, l))
       return true;
   }
   return false;
@@ -67,7 +67,8 @@ static uint64_t part_of(const tf_summing *e, int k) {
  * boxes. */
 static int64_t ends(const tf_summing *e, int k, bool border) {
   const tf_plan *p = e->ev->plan;
-  int64_t edge = border ? 2 + p->reach / tf_step(e->ev, p->path[e->s->node].loops[k]) : 0;
+  int64_t edge =
+      border ? 2 + p->reach / tf_step(e->ev, e->s->node, p->path[e->s->node].loops[k]) : 0;
   if (border && e->h) edge += e->h->n_ops;
   return edge;
 }
@@ -94,13 +95,13 @@ static void visit(tf_summing *e) { e->ev->irregular |= ++e->ev->work > e->ev->wo
  * once for each, so that equal boxes are found.  INT64_MAX: no limit. */
 static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
   const tf_plan *p = e->ev->plan;
-  const int l = p->path[e->s->node].loops[k], o = p->loops[l].op;
+  const int l = p->path[e->s->node].loops[k], o = tf_loop_op(e->ev, e->s->node, l);
   const int rank = tf_out_rank(&p->wl->ops[o], p->loops[l].dim);
   if (!p->cuts || !e->each || p->loops[l].axis != TF_TEMPORAL || rank < 0) return INT64_MAX;
   const tf_ends lost = p->lost[o * TF_MAX_RANK + rank];
-  const int64_t step = tf_step(e->ev, l), all = tf_sat_add(lost.before, lost.after);
+  const int64_t step = tf_step(e->ev, e->s->node, l), all = tf_sat_add(lost.before, lost.after);
   e->ev->noclip = true;
-  const int64_t n = (tf_loop_range(e->ev, l, e->w->cur).len + step - 1) / step;
+  const int64_t n = (tf_loop_range(e->ev, e->s->node, l, e->w->cur).len + step - 1) / step;
   e->ev->noclip = false;
   return (n < e->ev->trip[l] ? n : e->ev->trip[l]) - all / step - 1 - edge;
 }
@@ -110,7 +111,7 @@ static int64_t alike_settings(const tf_summing *e, int k, int64_t edge) {
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
-  int64_t step = tf_step(e->ev, l);
+  int64_t step = tf_step(e->ev, e->s->node, l);
   int64_t n = (len + step - 1) / step, full = len / step,
           from = k == e->stepping || k == e->run_loop;
   bool near = border >> k & 1;
@@ -178,8 +179,8 @@ static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mu
  * skipped. */
 static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
   const int l = e->ev->plan->path[e->s->node].loops[k];
-  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, l, e->w->cur).len,
-                step = tf_step(e->ev, l);
+  const int64_t len = e->divides ? 0 : tf_loop_range(e->ev, e->s->node, l, e->w->cur).len,
+                step = tf_step(e->ev, e->s->node, l);
   const int64_t full = e->divides ? e->ev->trip[l] : len / step,
                 turns = e->divides ? full : (len + step - 1) / step;
   const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
@@ -262,11 +263,11 @@ static int64_t longest(tf_summing *e, int k, int from) {
   while (from < path->n &&
          !((e->single & e->comp->loops) >> from & 1 && e->ev->trip[path->loops[from]] > 1))
     from++;
-  if (from >= path->n) return tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
+  if (from >= path->n) return tf_loop_range(e->ev, e->s->node, path->loops[k], e->w->cur).len;
   int64_t *digit = &e->w->cur[path->loops[from]];
   *digit = 0;
-  int64_t most = largest(e, tf_nonempty_steps(e->ev, path->loops[from], e->w->cur), longest_at,
-                         &(instance_of){from, k});
+  int64_t most = largest(e, tf_nonempty_steps(e->ev, e->s->node, path->loops[from], e->w->cur),
+                         longest_at, &(instance_of){from, k});
   *digit = 0;
   return most;
 }
@@ -324,8 +325,8 @@ static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
     tf_before_disarm(e);
     return steps;
   }
-  int64_t most = largest(e, tf_nonempty_steps(e->ev, path->loops[k], e->w->cur), steps_at,
-                         &(run_of){k, border});
+  int64_t most = largest(e, tf_nonempty_steps(e->ev, e->s->node, path->loops[k], e->w->cur),
+                         steps_at, &(run_of){k, border});
   e->w->cur[path->loops[k]] = 0;
   return most;
 }
@@ -376,7 +377,8 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     sum_unmasked(e, k, mult, border);
     return;
   }
-  int64_t len = any ? longest(e, k, 0) : tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
+  int64_t len =
+      any ? longest(e, k, 0) : tf_loop_range(e->ev, e->s->node, path->loops[k], e->w->cur).len;
   if (len <= 0) {
     e->ev->irregular = true;
     return;
@@ -385,7 +387,7 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
   if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->stepping ||
       k == e->run_loop)
     sum_settings(e, k, len, mult, border);
-  else if (at * tf_step(e->ev, path->loops[k]) < len)
+  else if (at * tf_step(e->ev, e->s->node, path->loops[k]) < len)
     sum_at(e, k, at, mult, border);
 }
 

@@ -8,7 +8,7 @@ enum { TF_BEFORE_BACK = 64 };
 static int64_t ever_before(tf_summing *e, int k) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   int l = path->loops[k];
-  int64_t kept[TF_MAX_PATH], step = tf_step(e->ev, l);
+  int64_t kept[TF_MAX_PATH], step = tf_step(e->ev, e->s->node, l);
   uint64_t restarting = e->comp->loops & e->zero & path->temporal;
   for (int j = 0; j < k && e->ev->parts; j++) /* at other settings more may have run */
     e->ev->irregular |= restarting >> j & 1 && e->ev->parted[path->loops[j]];
@@ -16,7 +16,7 @@ static int64_t ever_before(tf_summing *e, int k) {
     kept[j] = e->w->prv[path->loops[j]];
     if (restarting >> j & 1) e->w->prv[path->loops[j]] = 0;
   }
-  int64_t n = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
+  int64_t n = (tf_loop_range(e->ev, e->s->node, l, e->w->prv).len + step - 1) / step;
   for (int j = e->earlier_run ? e->n_above : 0; j < k; j++)
     e->w->prv[path->loops[j]] = kept[j];
   return n;
@@ -26,13 +26,13 @@ static int64_t ever_before(tf_summing *e, int k) {
  * represented) did not run at the previous entry: then it holds what an older entry left. */
 static bool idle_before(tf_summing *e, int k) {
   int l = e->ev->plan->path[e->s->node].loops[k];
-  int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
+  int64_t step = tf_step(e->ev, e->s->node, l), trip = e->ev->trip[l];
   if (trip <= 1) return false;
-  int64_t then = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
+  int64_t then = (tf_loop_range(e->ev, e->s->node, l, e->w->prv).len + step - 1) / step;
   if (!(e->single >> k & 1)) return e->w->cur[l] + e->setting.slack[k] >= then;
   then = e->comp->n_rank ? then : ever_before(e, k);
   if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->made);
-  int64_t now = (tf_loop_range(e->ev, l, e->w->cur).len + step - 1) / step;
+  int64_t now = (tf_loop_range(e->ev, e->s->node, l, e->w->cur).len + step - 1) / step;
   if (e->earlier_run) tf_retain_force(e->ev, e->h, &e->prev_made);
   return then < (now < trip ? now : trip);
 }
@@ -41,8 +41,7 @@ static bool idle_before(tf_summing *e, int k) {
  * it at dg, in the current instance; if there is none, it holds what an older entry left. */
 static int64_t last_not_skipped(tf_summing *e, int n, int k, uint64_t loops, const int64_t *dg) {
   const bool skips = !e->ev->masked_too && tf_skip_loops(e->ev->plan, n) >> k & 1;
-  const int64_t own =
-      skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, &e->ev->plan->path[n], k, loops, dg);
+  const int64_t own = skips && e->divides ? INT64_MAX : tf_last_setting(e->ev, n, k, loops, dg);
   if (!skips) return own;
   const tf_unmasked unmasked = tf_skip_unmasked(e->ev, n, k, dg);
   e->ev->irregular |= own < unmasked.first;

@@ -373,7 +373,7 @@ static void count_home(struct tf_model *m, int z) {
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
     int64_t len = m->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
-      len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+      len = tf_instance_part(len, m->ev.trip[h[r].cut[i]], tf_even_cut_step(m, z, h[r].cut[i]));
     for (int i = 0; i < h[r].n_more; i++)
       len +=
           (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].distance[i];

@@ -5,6 +5,7 @@
 
 #include "model/cost/peers.h"
 #include "model/cost/quick/uneven_plan.h"
+#include "model/flow/apart.h"
 
 /* A slice, and its tables, which are made once per tree. */
 typedef struct {
@@ -63,9 +64,18 @@ static bool sum_class(struct tf_model *m, const piece *x, int class, bool keeps,
   return tf_uneven_sum_up(m, &w, sums);
 }
 
+/* Fills how far loops move the ops below node n. */
+static void fill_steps(struct tf_model *m, int n) {
+  for (int k = 0; k < m->plan->path[n].n; k++) {
+    const int l = m->plan->path[n].loops[k];
+    m->uneven->node[n].step[k] =
+        m->mixed_steps ? tf_step(&m->ev, n, l) : m->value[m->even->step[l]];
+  }
+}
+
 /* Moments at node n, all instances together counted once (width: instances of the first moment).
  * stepping: only those at which the loop at that position steps; -1: all. */
-static bool count_steps(struct tf_model *m, int n, bool width, int stepping, int64_t *out) {
+static bool count_steps_at(struct tf_model *m, int n, bool width, int stepping, int64_t *out) {
   static const tf_even_slice none;
   const tf_path *path = &m->plan->path[n];
   tf_uneven_sum w = {
@@ -73,18 +83,36 @@ static bool count_steps(struct tf_model *m, int n, bool width, int stepping, int
   tf_uneven_sums sum = {.n = 1};
   w.zero = (width ? path->temporal : ~path->temporal) | still_of(m, m->uneven->node[n].run);
   if (stepping >= 0) w.zero |= ~UINT64_C(0) << stepping << 1;
-  if (m->uneven->node[n].mixed) {
-    *out = tf_uneven_mixed(m, n, w.zero, stepping);
-    return true;
-  }
   if (!tf_uneven_sum_up(m, &w, &sum)) return false;
   *out = sum.total[0].box;
   return true;
 }
 
+static void find_turning_loops(struct tf_model *m, int n);
+
+/* The same where ops advance by different steps, and none goes on longest along all loops. */
+static bool count_steps(struct tf_model *m, int n, bool width, int stepping, int64_t *out) {
+  int ops[TF_MOST_APART];
+  if (!m->mixed_steps || !tf_mixed_at(&m->ev, n) || tf_one_longest(&m->ev, n))
+    return count_steps_at(m, n, width, stepping, out);
+  const unsigned all = 1U << tf_apart_ops(&m->ev, n, ops);
+  bool ok = true;
+  *out = 0;
+  for (unsigned with = 1; with <= all && ok; with++) {
+    int64_t one = 0;
+    tf_apart_take(&m->ev, n, ops, with < all ? with : 0);
+    fill_steps(m, n);
+    m->uneven->evaluation++;
+    find_turning_loops(m, n);
+    ok = with == all || count_steps_at(m, n, width, stepping, &one);
+    *out += __builtin_popcount(with) % 2 ? one : -one;
+  }
+  return ok;
+}
+
 /* Whether the mean over the instances is used for the busiest one. */
 static bool mean_counts(const struct tf_model *m) {
-  return m->plan->clips || m->plan->n_retains || m->means;
+  return m->plan->clips || m->plan->n_retains || m->means || (m->mixed_steps && !m->first_busiest);
 }
 
 /* Sides on which the first instance counts, and the total. */
@@ -438,30 +466,48 @@ static void begin_chain(const struct tf_model *m, const tf_path *path, const int
   }
 }
 
-/* Begins an evaluation: finds which loops take more than one step. */
-static void find_turning_loops(struct tf_model *m) {
-  m->uneven->evaluation++;
-  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    tf_uneven_node *u = &m->uneven->node[n];
-    u->turning = 0;
-    for (int c = 0; c < u->n; c++) {
-      begin_chain(m, &m->plan->path[n], u->step, &u->chain[c]);
-      for (int i = 0; i < u->chain[c].n_turn; i++)
-        u->turning |= u->chain[c].turn[i].bit;
-    }
+/* Finds which loops above node n take more than one step. */
+static void find_turning_loops(struct tf_model *m, int n) {
+  tf_uneven_node *u = &m->uneven->node[n];
+  u->turning = 0;
+  for (int c = 0; c < u->n; c++) {
+    begin_chain(m, &m->plan->path[n], u->step, &u->chain[c]);
+    for (int i = 0; i < u->chain[c].n_turn; i++)
+      u->turning |= u->chain[c].turn[i].bit;
   }
+}
+
+/* Begins an evaluation. */
+static void begin(struct tf_model *m) {
+  m->uneven->evaluation++;
+  for (int n = 0; n < m->plan->tree->n_nodes; n++)
+    find_turning_loops(m, n);
+}
+
+/* Fills how far loops move the ops below each node.  False: ops that share a loop advance by
+ * different steps, which closed sums do not count. */
+static bool find_steps(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (m->mixed_steps) {
+    if (p->cuts || p->n_retains || m->open || !tf_eval_steps(&m->ev) || m->ev.irregular)
+      return false;
+    m->first_busiest &= tf_even_alike(m);
+  }
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    fill_steps(m, n);
+  return true;
 }
 
 /* Whether it applies to the trip counts; fills the values that follow from these alone. */
 static bool applies(struct tf_model *m) {
   if (!m->uneven) m->uneven = tf_uneven_new(m->arena, m->plan, m->views, m->even);
   return m->uneven && m->uneven->applies && tf_even_values(m, true) && tf_even_together(m) &&
-         tf_uneven_steps(m);
+         find_steps(m);
 }
 
 bool tf_uneven_ready(struct tf_model *m) {
   if (!applies(m)) return false;
-  find_turning_loops(m);
+  begin(m);
   tf_run_begin(m);
   return true;
 }
@@ -507,7 +553,7 @@ bool tf_uneven_nodes(struct tf_model *m) {
   if (!m->partly_counted) return false;
   m->clipped = -1;
   m->partial = true;
-  find_turning_loops(m);
+  begin(m);
   tf_run_begin(m);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   memset(m->counted, 0, (size_t)(p->n_slices + p->wl->n_ops) * sizeof *m->counted);

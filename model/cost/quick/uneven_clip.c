@@ -85,8 +85,7 @@ bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, u
   return any || m->len[range] >= all.len || (r->made && begin_together(m, path, r, positions));
 }
 
-bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a,
-                      int64_t len, tf_clip_places *p) {
+bool tf_uneven_places(const tf_even_range *r, const tf_alike *a, int64_t len, tf_clip_places *p) {
   double all = 1;
   p->grid.n = 0;
   p->at = -r->from;
@@ -94,8 +93,7 @@ bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf
   p->each = 1;
   for (uint64_t left = a->positions; left; left &= left - 1) {
     const int k = __builtin_ctzll(left);
-    const int64_t by =
-        r->moves >> k & 1 ? r->shift[k] * m->value[m->even->step[a->path->loops[k]]] : 0;
+    const int64_t by = r->moves >> k & 1 ? r->shift[k] * a->node->step[k] : 0;
     p->at += by * (a->digit[k] - (k == a->stepping));
     if (a->count[k] == 1) continue;
     all *= (double)a->count[k];
@@ -141,14 +139,16 @@ bool tf_uneven_more(const tf_join *all, int64_t by, tf_join *more) {
   return more->count > 0;
 }
 
-bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r,
-                    uint64_t positions, tf_join *j) {
+bool tf_uneven_join(const struct tf_model *m, int node, const tf_even_range *r, uint64_t positions,
+                    tf_join *j) {
+  const tf_path *path = &m->plan->path[node];
   tf_grid sorted = {.n = 0};
   bool ok = true;
   *j = (tf_join){.count = 1};
   for (uint64_t left = positions; left; left &= left - 1) {
-    const int k = __builtin_ctzll(left), l = path->loops[k];
-    j->at += tf_grid_add(&sorted, r->shift[k] * m->value[m->even->step[l]], m->ev.trip[l]);
+    const int k = __builtin_ctzll(left);
+    j->at += tf_grid_add(&sorted, r->shift[k] * m->uneven->node[node].step[k],
+                         m->ev.trip[path->loops[k]]);
   }
   for (int i = sorted.n - 1; i >= 0 && ok; i--)
     ok = add_places(j, sorted.step[i], sorted.trip[i]);

@@ -82,6 +82,11 @@ static void add_slices(home_hull *g, uint64_t left) {
   g->digit[pos] = 0;
 }
 
+int64_t tf_even_cut_step(const struct tf_model *m, int z, int l) {
+  const int leaf = m->plan->tree->op_node[m->plan->wl->tensors[z].producer];
+  return m->mixed_steps ? tf_step(&m->ev, leaf, l) : m->value[m->even->step[l]];
+}
+
 void tf_uneven_home(struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[z];
@@ -101,7 +106,7 @@ void tf_uneven_home(struct tf_model *m, int z) {
     int64_t len = g.all[r].len;
     for (int i = 0; i < g.home[r].n; i++)
       len = tf_instance_part(len, m->ev.trip[g.home[r].cut[i]],
-                             m->value[m->even->step[g.home[r].cut[i]]]);
+                             tf_even_cut_step(m, z, g.home[r].cut[i]));
     m->home_words[z] = tf_sat_mul(m->home_words[z], len < t->extent[r] ? len : t->extent[r]);
   }
 }

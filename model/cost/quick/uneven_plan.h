@@ -94,7 +94,6 @@ typedef struct {
   int *number_of; /* [even->n_chains] number of the chain on this path; -1: it has no loop there */
   uint64_t turning; /* positions of loops with more than one step in the current evaluation */
   int64_t *step;    /* [path] how far they move the ops below, in elements */
-  bool mixed;       /* ops below advance by different steps */
   tf_chain_groups steps;
   tf_even_slice
       *held; /* of an m-tile, if borders cut ranges: the ranges of all its slices; NULL: too many */
@@ -216,14 +215,6 @@ int tf_run_found(const tf_plan *p, const tf_slice *s, const tf_reuse_case *c);
 /* Finds what runs compute in this evaluation, and which slices are left to the general count. */
 void tf_run_begin(struct tf_model *m);
 
-/* ---- uneven_apart.c ------------------------------------------------------------------------- */
-
-/* Fills the steps of every node, and which are mixed.  False if only a walk can count. */
-bool tf_uneven_steps(struct tf_model *m);
-/* Moments at a mixed node at which the loops at `zero` are at their first setting, and the one at
- * `stepping` (-1: none) is not. */
-int64_t tf_uneven_mixed(const struct tf_model *m, int n, uint64_t zero, int stepping);
-
 /* Chains of the path on which a range depends. */
 uint32_t tf_uneven_chains(const tf_even *e, const tf_uneven_node *n, int range);
 
@@ -239,7 +230,7 @@ typedef struct {
 /* Settings at which tiles differ only in place: a loop at a position has `count` digits from
  * `digit` on. */
 typedef struct {
-  const tf_path *path;
+  const tf_uneven_node *node;
   uint64_t positions; /* those that may have other digits than 0 */
   int stepping;       /* for the loop there, places are of the previous digit; -1: none */
   const int64_t *digit, *count;
@@ -275,12 +266,11 @@ bool tf_uneven_meets(const struct tf_model *m, const tf_path *path, int range, u
 bool tf_uneven_within(const tf_even *e, const tf_even_range *r);
 /* Fills the places of boxes of a range at the settings of `a`.  False: sums of lengths up to len
  * could overflow. */
-bool tf_uneven_places(const struct tf_model *m, const tf_even_range *r, const tf_alike *a,
-                      int64_t len, tf_clip_places *p);
+bool tf_uneven_places(const tf_even_range *r, const tf_alike *a, int64_t len, tf_clip_places *p);
 /* Fills the places to which the loops at these positions bring a box of the range.  False: they are
  * no grid. */
-bool tf_uneven_join(const struct tf_model *m, const tf_path *path, const tf_even_range *r,
-                    uint64_t positions, tf_join *j);
+bool tf_uneven_join(const struct tf_model *m, int node, const tf_even_range *r, uint64_t positions,
+                    tf_join *j);
 
 /* Fills the places that are not among the same places shifted down by a multiple of `by`. False:
  * they are no grid. */

@@ -184,12 +184,11 @@ static const tf_join *join_of(const tf_uneven_summing *j, const tf_path_digits *
 static void add_clipped(tf_uneven_summing *j, const tf_path_digits *d, tf_ival now,
                         tf_ival before) {
   const tf_even_range *r = &j->e->ranges[j->w.v->range[j->g->rank[0]]];
-  const tf_alike a = {j->path,       j->g->positions & j->n->turning,
-                      j->w.stepping, j->digit,
-                      j->equivalent, join_of(j, d)};
+  const tf_alike a = {
+      j->n, j->g->positions & j->n->turning, j->w.stepping, j->digit, j->equivalent, join_of(j, d)};
   const tf_ival both = tf_common_part(now, before);
   tf_clip_places p = {.grid = {0}};
-  if (!tf_uneven_places(j->m, r, &a, now.len, &p)) {
+  if (!tf_uneven_places(r, &a, now.len, &p)) {
     j->gave_up = true;
   } else if (j->longest) {
     const int64_t most = tf_grid_longest(&p.grid, p.at + now.lo, now.len, p.extent);
@@ -635,14 +634,14 @@ static bool join_rest(tf_uneven_summing *j, const tf_even_range *r, uint64_t joi
   for (uint64_t left = join; left; left &= left - 1)
     if (!even_at(j, __builtin_ctzll(left))) rest |= left & -left;
   if (!rest || rest & (rest - 1) || join & ~r->moves || r->n != 1 || j->w.sibling) return false;
-  const int pos = j->rest = __builtin_ctzll(rest), l = j->path->loops[pos];
-  const int64_t by = r->shift[pos] * j->m->value[j->e->step[l]];
+  const int pos = j->rest = __builtin_ctzll(rest);
+  const int64_t by = r->shift[pos] * tf_step_at(j, j->path, pos);
   for (uint64_t left = j->g->now; left; left &= left - 1)
     if (j->e->ranges[j->e->chains[j->n->chain[__builtin_ctzll(left)].chain].base].what != TF_WHOLE)
       return false;
   j->w.zero |= join & ~rest;
   return by > 0 && !may_equal_whole(j, r, pos) &&
-         tf_uneven_join(j->m, j->path, r, join & ~rest, &j->join) &&
+         tf_uneven_join(j->m, j->w.node, r, join & ~rest, &j->join) &&
          tf_uneven_more(&j->join, by, &j->more);
 }
 
@@ -663,7 +662,7 @@ static void sum_joined(tf_uneven_summing *j, uint64_t join) {
   }
   j->rest = -1;
   if (j->g->n_rank != 1 || j->g->cut || !all_even(j) ||
-      !tf_uneven_join(j->m, j->path, r, join & r->moves, &j->join)) {
+      !tf_uneven_join(j->m, j->w.node, r, join & r->moves, &j->join)) {
     j->gave_up = true;
     return;
   }

@@ -483,7 +483,7 @@ void tf_tiles_begin(struct tf_model *m) {
   if (!z || !z->tiles) return;
   tf_eval ev = m->ev;
   ev.keep = NULL;
-  const bool steps = tf_eval_steps(&ev) && !ev.irregular;
+  const bool steps = tf_eval_steps(&ev) && !ev.irregular && !ev.mixed;
   z->tiles_upper = false;
   for (int i = 0; i < p->n_tile_slices; i++) {
     tf_tiles *t = &z->tiles[i];
