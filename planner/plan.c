@@ -62,10 +62,17 @@ static bool find_mappings(planner *p) {
   return (forms && p->plan->tree) || plan_find_shapes(p);
 }
 
+/* Where the target can make a program of none, its shortest programs are searched, too. */
+static bool rank(planner *p) {
+  bool any;
+  if (!plan_rank(p)) return false;
+  return !p->shortest || p->given || (plan_find_forms(p, &any) && plan_rank(p));
+}
+
 static bool find_and_time(planner *p) {
   if (!find_mappings(p)) return false;
   if (!p->plan->tree) return true;
-  if (!plan_stopped(p) && !plan_rank(p)) return false;
+  if (!plan_stopped(p) && !rank(p)) return false;
   if (!p->plan->tree) return true; /* the target can make none of those found */
   return plan_evaluate(p) && plan_time(p);
 }

@@ -30,7 +30,7 @@ typedef struct {
                   of all ops */
   int n_time;     /* o's; 0: no timing */
   int form;       /* the target's own form that is being searched */
-  bool shortest;  /* it is one of the shortest programs, as no other can be made */
+  bool shortest;  /* it is one of the shortest programs: no other can be made */
   bool is_bounded; /* bounds are known */
   tf_bounds bounds;
   double until; /* end of the time (base/clock.h); infinite: none */
@@ -88,7 +88,7 @@ bool plan_cannot_win(const planner *p, double cycles, double value);
 /* rank.c: whether a mapping is so far behind the baseline that no other will reach it. */
 bool plan_is_lost(const planner *p, const plan_candidate *c);
 /* rank.c: adopts the mapping whose kernel is estimated fastest; candidates that cannot be emitted
- * are dropped. */
+ * are dropped.  Sets `shortest` if the target can make a program of none. */
 bool plan_rank(planner *p);
 /* time.c: adopts the mapping whose kernel is measured fastest. */
 bool plan_time(planner *p);

@@ -140,16 +140,12 @@ static bool adopt_expected(planner *p, bool *none) {
   return ok;
 }
 
-/* Where the target can make none, its shortest programs are searched, too. */
 static bool rank_expected(planner *p) {
-  bool none, any = false;
-  const int n = p->n;
+  bool none;
   if (!adopt_expected(p, &none)) return false;
-  p->shortest = none && !p->given;
-  if (p->shortest && !plan_find_forms(p, &any)) return false;
-  if (p->n > n) qsort(p->candidate, (size_t)p->n, sizeof *p->candidate, fewer_cycles);
-  if (p->n > n && !adopt_expected(p, &none)) return false;
-  return !none || refuse_all(p);
+  const bool last = p->shortest || p->given;
+  p->shortest |= none;
+  return !none || !last || refuse_all(p);
 }
 
 /* Drops the candidates that cannot be emitted, and sorts the others by value. */

@@ -40,6 +40,7 @@ void tf_even_home_uneven(struct tf_model *m, int z);
 /* ---- uneven_home.c -------------------------------------------------------------------------- */
 /* Elements that one instance of a spatial loop which distributes intermediate z at home takes. */
 int64_t tf_even_cut_step(const struct tf_model *m, int z, int l);
-/* Fills its words if loops put several slices into one instance, of which the last may be shorter. */
+/* Fills its words if loops put several slices into one instance, of which the last may be shorter.
+ */
 void tf_uneven_home(struct tf_model *m, int z);
 #endif
