@@ -16,9 +16,7 @@ convolution() {
     esac
   } >"$work/$name.yaml"
   prepare "$name" --dtype "$type" --isa "${isa:-sm_90a}"
-  for seed in 1 2; do
-    TILEFLOW_SEED=$seed "$work/$name/emulate" >"$work/said" 2>&1 || { echo "FAIL: $name"; cat "$work/said"; exit 1; }
-  done
+  TILEFLOW_SEED=2 "$work/$name/emulate" >"$work/said" 2>&1 || { echo "FAIL: $name"; cat "$work/said"; exit 1; } # after `make`'s own
   why=$(sed -n 's/.*No warpgroups: \(.*\)\. \*\/$/\1/p' "$work/$name/kernel.cu")
   [ "$why" = "$7" ] || { echo "FAIL: $name: of warpgroups, or why not: '$why', not '$7'"; exit 1; }
   echo "$name: $(sed -n '/error/p' "$work/said" | tr '\n' ' ') $why"
