@@ -81,11 +81,11 @@ class ModelCase(Case):
                 f(model)
         with self.assertRaises(ValueError):
             tileflow.Model(MATMUL + "\0.yaml")
+        self.assertEqual(str(self.error(tileflow.Model, "\udcff")), str(self.error(tileflow.eval, "\udcff")))
 
     def test_set_is_a_dict(self):
         with self.assertRaisesRegex(TypeError, "set= takes a dict"):
             tileflow.Model(MATMUL, set="kib=4")
-        self.assertEqual(str(self.error(tileflow.Model, "\udcff")), str(self.error(tileflow.eval, "\udcff")))
 
 
 class Documents(Case):
