@@ -304,18 +304,23 @@ static bool has_room_with(const tf_f_nest *n, const box *b, int i, int d, int mo
   return narrow_dim(n, d, &now) && has_room(n, &now);
 }
 
-/* Raises the fewest steps of dim d of a part that has it to those that leave room. */
-static void raise_low(const tf_f_nest *n, box *b, int i, int d) {
-  int least = b->lo[i][d], most = b->hi[i][d];
-  if (least == most || has_room_with(n, b, i, d, least)) return;
-  for (least++; least < most;) {
+/* The fewest steps of dim d of part i, of `least` to the most it may have, that leave room. */
+static int fewest(const tf_f_nest *n, const box *b, int i, int d, int least) {
+  for (int most = b->hi[i][d]; least < most;) {
     const int middle = (least + most) / 2;
     if (has_room_with(n, b, i, d, middle))
       most = middle;
     else
       least = middle + 1;
   }
-  b->lo[i][d] = (uint8_t)least;
+  return least;
+}
+
+/* Raises the fewest steps of dim d of a part that has it to those that leave room. */
+static void raise_low(const tf_f_nest *n, box *b, int i, int d) {
+  const int least = b->lo[i][d];
+  if (least == b->hi[i][d] || has_room_with(n, b, i, d, least)) return;
+  b->lo[i][d] = (uint8_t)fewest(n, b, i, d, least + 1);
 }
 
 /* P has several steps of its dim. */
@@ -620,15 +625,7 @@ static box pop(tf_f_nest *n) {
 
 /* Takes the fewest steps of a dim that a part does not have for which there is room. */
 static void take_few(const tf_f_nest *n, box *b, int i, int d) {
-  int least = b->lo[i][d], most = b->hi[i][d];
-  for (; least < most;) {
-    const int middle = (least + most) / 2;
-    if (has_room_with(n, b, i, d, middle))
-      most = middle;
-    else
-      least = middle + 1;
-  }
-  b->hi[i][d] = (uint8_t)most;
+  b->hi[i][d] = (uint8_t)fewest(n, b, i, d, b->lo[i][d]);
   narrow_dim(n, d, b);
 }
 
