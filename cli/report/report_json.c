@@ -36,6 +36,33 @@ static json_t *violation(const cli_session *s, const tf_violation *v) {
   return out;
 }
 
+/* A rank of a layout, as the section `layout` has it: 1, "1/4" or "1%4". */
+static json_t *laid_part(const tf_laid_part *p) {
+  if (p->part == TF_LAYOUT_WHOLE) return json_integer(p->rank);
+  return json_sprintf("%d%c%lld", p->rank, p->part == TF_LAYOUT_DIV ? '/' : '%', (long long)p->by);
+}
+
+static json_t *laid_tensors(const tf_laids *laid) {
+  json_t *out = json_object();
+  for (int i = 0; i < laid->n; i++) {
+    const tf_laid *l = &laid->list[i];
+    json_t *ranks = json_array();
+    for (int k = 0; k < l->n; k++)
+      json_array_append_new(ranks, laid_part(&l->parts[k]));
+    json_object_set_new(out, l->tensor.name, ranks);
+  }
+  return out;
+}
+
+/* The section `layout` that was chosen with the mapping. */
+static json_t *layout(const tf_arch *a) {
+  json_t *out = json_object();
+  for (int m = 0; m < a->n_memories; m++)
+    if (a->memories[m].laid.n)
+      json_object_set_new(out, a->memories[m].name, laid_tensors(&a->memories[m].laid));
+  return out;
+}
+
 static json_t *mapping(const cli_session *s) {
   char *text = tf_tree_text(s->tree);
   json_t *violations = json_array();
@@ -43,6 +70,7 @@ static json_t *mapping(const cli_session *s) {
     json_array_append_new(violations, violation(s, &s->result.violations[i]));
   json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin,
                           "feasible", s->result.feasible, "violations", violations);
+  if (s->layouts) json_object_set_new(out, "layout", layout(s->spec->arch));
   free(text);
   return out;
 }

@@ -83,7 +83,28 @@ class Inputs(Case):
             path = pathlib.Path(folder, "a.json")
             path.write_text(json.dumps(small()))
             self.assertTrue(_inputs.source(path).holds("architecture"))
-            self.assertFalse(_inputs.source(path).is_mapping())
+            self.assertEqual(_inputs.source(path).without({"mapping"}).path, str(path))
+            self.assertEqual(_inputs.source(path).without({"workload"})._sections(), set(small()) - {"workload"})
+
+    def test_what_was_found_replaces_what_was_given(self):
+        machine = small()
+        machine["architecture"]["memories"] = [{"name": "DRAM", "energy": "100 pJ", "line": 8},
+                                               {"name": "Buffer", "capacity": 4096, "line": 4, "banks": 4, "energy": "1 pJ"}]
+        lies = {"Buffer": {machine["workload"]["ops"][0].split("[")[0]: [1, 0]}}
+        for given in ({"mapping": MAPPING}, {"layout": lies}, {"mapping": MAPPING, "layout": lies}):
+            whole = {**machine, **given}
+            for source in (whole, _inputs.to_yaml(whole)):
+                r = tileflow.search(source, evals=300, objective="energy", seed=3)
+                self.assertLess(r.search["layouts"]["evaluations"], 301)
+                self.assertEqual(set(r.mapping["layout"]) - {"DRAM", "Buffer"}, set())
+                self.assertEqual((r.tree().energy_pj, r.tree().cycles), (r.energy_pj, r.cycles))
+                self.assertEqual(tileflow.eval(machine, r).energy_pj, r.energy_pj)
+
+    def test_a_section_is_left_out_line_by_line(self):
+        text = "architecture:\n  name: a\nmapping: |\n  DRAM\n\n    op C\n# of the workload\nworkload:\n  dims: {}\n"
+        self.assertEqual(_inputs.source(text).without({"mapping"}).text,
+                         "architecture:\n  name: a\n\n\n\n\n\nworkload:\n  dims: {}\n")
+        self.assertIsNone(_inputs.source("mapping: |\n  DRAM\n").without({"mapping"}))
 
     def test_set(self):
         machine = {"params": {"kib": 8}, **small()}

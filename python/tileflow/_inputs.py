@@ -25,6 +25,16 @@ def _keys(text):
     return {key for _, key in _KEY.findall(text)}
 
 
+def _lines_without(text, sections):
+    """The lines of block YAML, and whether each is outside of those sections."""
+    kept = True
+    for line in text.splitlines(keepends=True):
+        key = _KEY.match(line)
+        if key:
+            kept = key[2] not in sections
+        yield line, kept
+
+
 @dataclasses.dataclass
 class Source:
     name: str  # "<mapping>"; of a file its path
@@ -35,13 +45,23 @@ class Source:
         text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
         return _keys(text)
 
-    def is_mapping(self):
-        """Whether a mapping is all that it holds."""
-        return self._sections() == {"mapping"}
-
     def holds(self, section):
         """Whether it has a section of that name."""
         return section in self._sections()
+
+    def without(self, sections):
+        """It without those sections: their lines are empty, so that messages name the same lines; None if nothing is left."""
+        held = self._sections()
+        if not held & sections:
+            return self
+        if held <= sections | {"params"}:
+            return None
+        text = self.text if self.path is None else pathlib.Path(self.path).read_text(encoding="utf-8")
+        if text.lstrip().startswith("{"):
+            text = json.dumps({key: value for key, value in json.loads(text).items() if key not in sections}, indent=1)
+        else:
+            text = "".join(line if kept else "\n" for line, kept in _lines_without(text, sections))
+        return dataclasses.replace(self, path=None, text=text)
 
 
 def _literal(text, indent):
@@ -89,6 +109,13 @@ def _text(value, section):
     return Source(f"<{section or 'text'}>", None, value)
 
 
+def _found(mapping):
+    """A mapping of a result, and the layouts that were chosen with it."""
+    found = _text(mapping["text"], "mapping")
+    layout = to_yaml({"layout": mapping["layout"]}) if mapping.get("layout") else ""
+    return dataclasses.replace(found, text=layout + found.text)
+
+
 def source(value, section=None):
     """A str is a path, or, where it has a newline, YAML, or the bare text of a mapping."""
     if isinstance(value, Source):
@@ -100,7 +127,7 @@ def source(value, section=None):
         return _text(value, section)
     if isinstance(value, collections.abc.Mapping):
         if isinstance(value.get("mapping"), collections.abc.Mapping) and "text" in value["mapping"]:
-            return _text(value["mapping"]["text"], "mapping")  # what eval, solve, search returned
+            return _found(value["mapping"])  # what eval, solve, search returned
         whole = section is None or section in value
         return Source(f"<{section or ' '.join(map(str, value))}>", None, to_yaml(value if whole else {section: value}))
     raise TypeError(f"tileflow: a path, YAML or a dict, not {value!r:.60}, of type {type(value).__name__}")

@@ -67,7 +67,8 @@ class Result(dict):
             raise Error("tileflow: there is no mapping in this result")
         if self["mapping"]["origin"] == "given":
             return self._inputs
-        return [s for s in self._inputs if not s.is_mapping()] + [_inputs.source(self)]
+        found = {"mapping", "layout"} if "layout" in self["mapping"] else {"mapping"}
+        return [*filter(None, (s.without(found) for s in self._inputs)), _inputs.source(self)]
 
     def tree(self):
         """The tile tree, drawn."""
