@@ -2,6 +2,7 @@
  * every strategy on every kind of workload; MCTS finds the exhaustive optimum of small spaces; the
  * genetic operators stay within legal trees. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,10 +123,10 @@ static const char padded[] =
 
 /* ---- resume --------------------------------------------------------------------------------- */
 typedef struct {
-  int64_t evals;
+  atomic_int_fast64_t evals; /* any thread asks */
 } countdown;
 
-static bool stop_soon(void *ctx) { return ((countdown *)ctx)->evals-- <= 0; }
+static bool stop_soon(void *ctx) { return atomic_fetch_sub(&((countdown *)ctx)->evals, 1) <= 0; }
 
 /* A search cut off in the middle of a record, or by stop(), and resumed ends as if it never was. */
 static void resume(problem p, int64_t evals, int64_t stop_after) {
