@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/first/starters.h"
@@ -77,10 +78,12 @@ static void check_init(void *options, tf_diags *d) {
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
-static bool make_folder(const char *path) {
+/* made: whether it was not there before. */
+static bool make_folder(const char *path, bool *made) {
   struct stat s;
   if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return true;
-  if (mkdir(path, 0777) == 0) return true;
+  *made = mkdir(path, 0777) == 0;
+  if (*made) return true;
   cli_complain_of(path, TF_E_IO, "cannot make the folder: %s", strerror(errno));
   return false;
 }
@@ -92,6 +95,18 @@ static bool write_one(const init_options *o, const cli_starter *s, int i) {
   const bool ok = cli_put_text(cli_part(&path, &text), &text);
   cli_text_free(&path);
   return ok;
+}
+
+/* Removes the first n files, and the folder where init made it: one file of three is of no use, and
+ * in its way when the disk has room again. */
+static void take_back(const init_options *o, int n, bool folder) {
+  for (int i = 0; i < n; i++) {
+    cli_text path = {0};
+    put_path(o, i, &path);
+    if (path.text) unlink(path.text);
+    cli_text_free(&path);
+  }
+  if (folder) rmdir(folder_of(o));
 }
 
 static bool put_next(const init_options *o, const cli_starter *s) {
@@ -117,9 +132,11 @@ static cli_status run_init(const void *options) {
   for (int i = 0; o->list && i < CLI_N_STARTERS; i++)
     printf("%-12s  %s\n", cli_starters[i].name, cli_starters[i].about);
   if (o->list) return CLI_DONE;
-  bool ok = make_folder(folder_of(o));
-  for (int i = 0; ok && i < N_FILES; i++)
-    ok = write_one(o, s, i);
+  bool made = false, ok = make_folder(folder_of(o), &made);
+  int n = 0;
+  while (ok && n < N_FILES && (ok = write_one(o, s, n)))
+    n++;
+  if (!ok) take_back(o, n, made);
   if (ok && !o->in.quiet) ok = put_next(o, s);
   return ok ? CLI_DONE : CLI_FAILED;
 }

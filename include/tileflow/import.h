@@ -37,8 +37,9 @@ TF_API size_t tf_import_onnx_axes(const tf_text *text, tf_setting *set, size_t n
 /* The weights that such a model holds for the tensors of its workload, as a file of weights
  * (docs/FORMATS.md) that the library of `emit` reads: initializers and constants, whatever their
  * type and place in the model, and scale and shift of each BatchNormalization, in float32 (dtype
- * NULL or f32) or rounded to bfloat16 (bf16; others are E_NAME). text's name is the model's path:
- * external data lies beside it, in regular files.  Numbers are read and written piece by piece.
+ * NULL or f32), rounded to bfloat16 (bf16), or with integers of 8 bits as such and all others in
+ * float32 (int8; other names are E_NAME).  text's name is the model's path: external data lies
+ * beside it, in regular files.  Numbers are read and written piece by piece.
  * out: opened for writing; after an error its content is invalid.  False with every error in d. */
 TF_API bool tf_import_onnx_weights(const tf_text *text, const tf_setting *set, size_t n_set,
                                    const char *dtype, FILE *out, tf_diags *d);

@@ -105,6 +105,8 @@ big="$root/arch-specs/edge.yaml $root/workloads/attention/g1.yaml $root/workload
 expect 1 "x: error[E_IO]: cannot write: File too large" eval $big --quiet --json x
 expect 1 "x: error[E_IO]: cannot write: File too large" tree $big --quiet --svg x
 expect 1 "out: error[E_IO]: cannot write: File too large" emit "$input" --isa portable --no-test -o out
+expect 1 "f/machine.yaml: error[E_IO]: cannot write: File too large" init f
+[ ! -e f ] || { echo "init leaves a folder that it could not fill"; failed=$((failed + 1)); }
 expect 1 "w.bin: error[E_IO]: cannot write: File too large" pack "$root/tests/data/onnx/random-5007.onnx" -o w.bin
 expect 1 "1.tfdb: error[E_IO]: cannot " results 1.tfdb --merge 2.tfdb
 "$tool" search $both --evals 20000 --quiet --log x 2>.said # the log stays: --resume takes what is in it
