@@ -195,11 +195,13 @@ static bool search(finder *v, int64_t evals, bool limited, double left, tf_diags
 
 /* Searches with what solver and formulas left.  Where that ends before it finds any mapping, as
  * there was little left or its evaluations take long, it begins anew with its whole part, however
- * long they take: the first ones are those of before, and count once. */
+ * long they take: the first ones are those of before, and count once.  A solver of many subproblems
+ * may take far more than its part, as each has an evaluation: the search has its own all the same.
+ */
 static bool search_rest(finder *v, double left, tf_diags *d) {
   tf_best_result *r = v->r;
-  const int64_t before = r->evals, rest = v->evals > before ? v->evals - before : 1,
-                own = evals_of_search(v), all = rest > own ? rest : own;
+  const int64_t before = r->evals, own = evals_of_search(v), spare = v->evals - before,
+                rest = spare > own / 2 ? spare : own, all = rest > own ? rest : own;
   const double begun = tf_clock_seconds(&v->clock);
   if (!search(v, v->evals ? rest : 0, true, left, d)) return false;
   const int64_t tried = r->evals - before;

@@ -240,6 +240,25 @@ static void test_solved(void) {
   case_drop(&c);
 }
 
+/* `best` searches chips with its own part of the evaluations, whatever the solver took: it ends
+ * near what the search finds alone with so many. */
+static void test_best_of_chips(void) {
+  size_t len;
+  char *chips = case_file("arch-specs/tpu-v5e-8.yaml", &len),
+       *attention = case_file("workloads/chips/attention.yaml", &len);
+  test_case c = case_of(chips, attention);
+  const tf_search_opts alone = {.budget = {.max_evals = 300, .seed = 1, .threads = 1}, .keep = 1};
+  const tf_best_opts o = {.budget = {.max_evals = 600, .seed = 1, .threads = 1}};
+  tf_search_result *s = tf_search_run(c.spec->arch, c.spec->workload, NULL, &alone, c.d);
+  tf_best_result *b = tf_best_find(c.spec->arch, c.spec->workload, &o, c.d);
+  if (CHECK(s && s->n_best && b && b->tree)) CHECK(b->value < 1.5 * s->best[0].value);
+  tf_search_free(s);
+  tf_best_free(b);
+  case_drop(&c);
+  free(attention);
+  free(chips);
+}
+
 int main(void) {
   test_drawn();
   test_linked();
@@ -247,5 +266,6 @@ int main(void) {
   test_part();
   test_found();
   test_solved();
+  test_best_of_chips();
   return check_report();
 }
