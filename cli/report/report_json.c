@@ -264,6 +264,24 @@ static json_t *zeros(const cli_session *s) {
                    "ops", ops);
 }
 
+/* ---- experts ------------------------------------------------------------------------ */
+static json_t *routing(const cli_session *s) {
+  const tf_routing *r = &s->spec->workload->routing;
+  json_t *ops = json_array();
+  for (int o = 0; o < s->spec->workload->n_ops; o++) {
+    const int64_t parts = tf_model_routed(s->model, o);
+    json_array_append_new(
+        ops, json_pack("{s:s, s:o, s:o}", "name", s->spec->workload->ops[o].name, "parts",
+                       parts ? json_integer(parts) : json_null(), "busiest",
+                       parts ? cli_json_real(tf_routing_busiest(r, parts)) : json_null()));
+  }
+  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o}", "dim",
+                   s->spec->workload->dims[r->dim].name, "tokens", (json_int_t)r->tokens, "top",
+                   (json_int_t)r->top, "experts", (json_int_t)r->experts, "mean",
+                   (double)r->tokens * (double)r->top / (double)r->experts, "busiest",
+                   tf_routing_busiest(r, r->experts), "ops", ops);
+}
+
 /* ---- causes ------------------------------------------------------------------------- */
 static json_t *cause(const cli_session *s, const tf_why_row *r) {
   const tf_memory *m = s->spec->arch->memories;
@@ -394,6 +412,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
   if (r->kept) json_object_set_new(o, "zeros", zeros(s));
+  if (s->spec->workload->routing.experts) json_object_set_new(o, "routing", routing(s));
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   if (s->expected.target)

@@ -424,6 +424,37 @@ static void put_zeros(const cli_session *s, cli_text *out) {
                     "padding, or densities that are derived.\n");
 }
 
+/* Of ops that spread experts over units: that their busiest ones are late. */
+static void put_routing(const cli_session *s, cli_text *out) {
+  const tf_routing *r = &s->spec->workload->routing;
+  cli_table t = {.align = "lrrr"};
+  bool any = false;
+  if (!r->experts) return;
+  const double mean = (double)r->tokens * (double)r->top / (double)r->experts;
+  cli_printf(out,
+             "\nEach of %s tokens goes to %s of %s experts, all choices as likely: the busiest "
+             "expert is expected to have %s, the mean one %s.  Times are those of the mean.\n",
+             cli_count(r->tokens).s, cli_count(r->top).s, cli_count(r->experts).s,
+             cli_real(tf_routing_busiest(r, r->experts)).s, cli_real(mean).s);
+  for (int o = 0; o < s->spec->workload->n_ops; o++) {
+    const int64_t parts = tf_model_routed(s->model, o);
+    if (parts < 2) continue;
+    const double most = tf_routing_busiest(r, parts);
+    if (!any) {
+      cli_cell(&t, "op");
+      cli_cell(&t, "experts spread over");
+      cli_cell(&t, "tokens of the busiest");
+      cli_cell(&t, "over the mean");
+    }
+    any = true;
+    cli_cell(&t, "%s", s->spec->workload->ops[o].name);
+    cli_cell(&t, "%s", cli_count(parts).s);
+    cli_cell(&t, "%s", cli_real(most).s);
+    cli_cell(&t, "%.3f", most * (double)parts / ((double)r->tokens * (double)r->top));
+  }
+  if (any) cli_table_end(&t, out);
+}
+
 static void put_legend(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   tf_area_source source;
@@ -454,6 +485,7 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   put_ops(s, out);
   put_units(s, out);
   put_zeros(s, out);
+  put_routing(s, out);
   put_legend(s, out);
 }
 

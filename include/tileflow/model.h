@@ -172,6 +172,9 @@ TF_API bool tf_model_fits(tf_model *m, double confidence, tf_fit *out);
  * units wait for each other only at the end: times[n_ops]; NAN: it is not told (docs/SEMANTICS.md
  * section 8).  False: as above. */
 TF_API bool tf_model_busiest(const tf_model *m, double *times);
+/* Where the workload routes tokens: the parts into which spatial loops divide the experts of op o;
+ * 0: it has none, its dim has not all of them, or the parts are uneven. */
+TF_API int64_t tf_model_routed(const tf_model *m, int o);
 
 /* Whether memory ran out in the last evaluation or in tf_why_of: its results are invalid, and so
  * are all later ones. */

@@ -483,6 +483,16 @@ typedef struct {
   uint32_t kinds; /* what a unit must list to run it; `+= a * b` is MAC only */
 } tf_op;
 
+/* Tokens that a router sends to `top` of `experts` each, all choices as likely; the steps of a dim
+ * are experts, or those of them that are expected to run (docs/SEMANTICS.md section 8). */
+typedef struct {
+  int dim;
+  int64_t tokens, top, experts; /* experts 0: none are routed */
+} tf_routing;
+/* The tokens that the busiest of so many equal parts of the experts is expected to have; NAN: they
+ * do not divide the experts. */
+TF_API double tf_routing_busiest(const tf_routing *of, int64_t parts);
+
 typedef struct {
   const char *name;
   tf_loc at;
@@ -491,6 +501,7 @@ typedef struct {
   tf_tensor *tensors;
   tf_op *ops; /* in the order of the file */
   int *topo;  /* [n_ops] op indices, producers before consumers, file order otherwise */
+  tf_routing routing;
 } tf_workload;
 
 /* The memory in which an input or output of the workload lives: the one that the section `home`

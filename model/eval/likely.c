@@ -1,5 +1,5 @@
 /* The probability that what a memory is expected to hold fits, and the expected time of the busiest
- * unit (docs/SEMANTICS.md section 8). */
+ * unit, and of the busiest expert (docs/SEMANTICS.md section 8). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -130,4 +130,29 @@ bool tf_model_busiest(const tf_model *of, double *times) {
   for (int o = 0; m->zeros && o < m->plan->wl->n_ops; o++)
     times[o] = busiest(m, o);
   return m->zeros != NULL;
+}
+
+/* ---- experts ------------------------------------------------------------------------------- */
+int64_t tf_model_routed(const tf_model *of, int o) {
+  const struct tf_model *m = tf_evaluated(of);
+  const tf_plan *p = m->plan;
+  const tf_routing *routing = &p->wl->routing;
+  const tf_path *path = &p->path[p->tree->op_node[o]];
+  int64_t parts = 1, steps = 1;
+  bool has = false;
+  for (int k = 0; k < p->wl->ops[o].n_dims; k++)
+    has |= p->wl->ops[o].dims[k] == routing->dim;
+  if (!routing->experts || !has) return 0;
+  for (int k = 0; k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (l->dim != routing->dim) continue;
+    steps *= m->ev.trip[path->loops[k]];
+    if (l->axis != TF_TEMPORAL) parts *= m->ev.trip[path->loops[k]];
+  }
+  return steps == routing->experts && p->wl->dims[routing->dim].extent == steps ? parts : 0;
+}
+
+double tf_routing_busiest(const tf_routing *of, int64_t parts) {
+  if (parts < 1 || of->experts % parts) return NAN;
+  return tf_routed_busiest((double)of->tokens, (double)of->top, (double)of->experts, (double)parts);
 }

@@ -17,10 +17,11 @@ typedef struct {
 } row;
 #define ROW(id, key, kinds, required, json, words) {key, required, json, words},
 static const row sections[] = {TF_SECTIONS(ROW)}, workload[] = {TF_WORKLOAD_KEYS(ROW)},
-                 tensor[] = {TF_TENSOR_KEYS(ROW)}, blocks[] = {TF_DENSITY_KEYS(ROW)},
-                 tiles[] = {TF_TILES_KEYS(ROW)}, band[] = {TF_BAND_KEYS(ROW)},
-                 listed[] = {TF_LISTED_KEYS(ROW)}, op[] = {TF_OP_KEYS(ROW)},
-                 point[] = {TF_POINT_KEYS(ROW)}, rule[] = {TF_RULE_KEYS(ROW)};
+                 routing[] = {TF_ROUTING_KEYS(ROW)}, tensor[] = {TF_TENSOR_KEYS(ROW)},
+                 blocks[] = {TF_DENSITY_KEYS(ROW)}, tiles[] = {TF_TILES_KEYS(ROW)},
+                 band[] = {TF_BAND_KEYS(ROW)}, listed[] = {TF_LISTED_KEYS(ROW)},
+                 op[] = {TF_OP_KEYS(ROW)}, point[] = {TF_POINT_KEYS(ROW)},
+                 rule[] = {TF_RULE_KEYS(ROW)};
 
 static void write_property(FILE *out, const char *indent, const row *r) {
   fprintf(out, "%s\"%s\": {\"description\": \"%s\", \"$ref\": \"#/$defs/%s\"}", indent, r->key,
@@ -95,6 +96,8 @@ static void write_workload_defs(FILE *out) {
   write_object(out, "tensor", tensor, sizeof tensor / sizeof *tensor);
   fprintf(out, ",\n");
   write_object(out, "op", op, sizeof op / sizeof *op);
+  fprintf(out, ",\n");
+  write_object(out, "routing", routing, sizeof routing / sizeof *routing);
   fprintf(out, ",\n");
   write_object(out, "workload", workload, sizeof workload / sizeof *workload);
 }

@@ -75,4 +75,49 @@ static int check_odds(tf_rng *g, int cases) {
   }
   return wrong;
 }
+
+/* The mean over draws of the most tokens in any part of the experts, and its deviation. */
+static void draw_routed(tf_rng *g, const int *of, int draws, double out[2]) {
+  const int tokens = of[0], top = of[1], experts = of[2], parts = of[3];
+  double sum = 0, squares = 0;
+  for (int d = 0; d < draws; d++) {
+    int in[MOST_PARTS] = {0}, most = 0;
+    for (int t = 0; t < tokens; t++)
+      for (int e = 0, left = top; e < experts; e++) {
+        const bool is = (int)tf_rng_below(g, (uint32_t)(experts - e)) < left;
+        in[e * parts / experts] += is;
+        left -= is;
+      }
+    for (int i = 0; i < parts; i++)
+      most = in[i] > most ? in[i] : most;
+    sum += most, squares += (double)most * most;
+  }
+  out[0] = sum / draws;
+  out[1] = sqrt(fmax(0, squares / draws - out[0] * out[0]) / (draws - 1));
+}
+
+/* Of one choice, of one token and of all experts within the draws' own error; of others, whose
+ * distribution is that of equal variance, within 2 % beside. */
+static int check_routed(tf_rng *g, int cases) {
+  int wrong = 0;
+  for (int i = 0; i < cases; i++) {
+    const int parts = rng_between(g, 1, MOST_PARTS), experts = parts * rng_between(g, 1, 6),
+              top = !tf_rng_below(g, 3) ? 1 : rng_between(g, 1, experts),
+              tokens = !tf_rng_below(g, 4) ? 1 : rng_between(g, 1, 40),
+              of[4] = {tokens, top, experts, parts};
+    const double told = tf_routed_busiest(tokens, top, experts, parts),
+                 room = top == 1 || tokens == 1 || top == experts ? 1e-9 : 0.02 * told;
+    double seen[2] = {0};
+    bool near = false;
+    for (int k = 0, draws = 200; k < ODDS_TRIES && !near; k++, draws *= 8) {
+      draw_routed(g, of, draws, seen);
+      near = fabs(seen[0] - told) <= 3 * seen[1] + 1e-9 + room;
+    }
+    if (!near)
+      printf("# odds: %d tokens to %d of %d experts in %d parts: busiest %g, drawn %g +- %g\n",
+             tokens, top, experts, parts, told, seen[0], seen[1]);
+    wrong += !near;
+  }
+  return wrong;
+}
 #endif

@@ -721,10 +721,40 @@ static void check_long_repeats(void) {
   case_drop(&walk);
 }
 
+/* The mapping's spatial loops share out eight experts: one at a time among two groups of units,
+ * or unevenly, or not at all; the second op has none. */
+static void check_routing(void) {
+  static const char *const text =
+      "architecture:\n  memories:\n  - {name: D}\n  - {name: B, mesh: [3, 1]}\n"
+      "  compute:\n  - {name: u, ops: [mac, mul], mesh: [2, 1]}\n"
+      "workload:\n  name: w\n  routing: {dim: e, tokens: 16, top: 2, experts: 8}\n"
+      "  dims: {e: 8, m: 4, k: 3, n: 2}\n  ops:\n  - O[e,m] += X[e,m,k] * W[e,k]\n"
+      "  - P[n] = Q[n] * 2\n"
+      "mapping: |\n  D\n    Seq\n      D %s\n          op O\n      B for n=2\n        op P\n";
+  static const struct {
+    const char *loops;
+    int64_t parts;
+  } of[] = {{"spatial e=2@x\n        B for e=4 m=4 k=3", 2},
+            {"spatial e=2@x\n        B for m=4 k=3 e=2 spatial e=2@x", 4},
+            {"spatial e=3@x\n        B for e=3 m=4 k=3", 0},
+            {"for e=8\n        B for m=4 k=3", 1}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char all[1000];
+    snprintf(all, sizeof all, text, of[i].loops);
+    test_case e = evaluate(all, FREELY);
+    CHECK(e.ok && tf_model_routed(e.model, 0) == of[i].parts);
+    CHECK(e.ok && tf_model_routed(e.model, 1) == 0);
+    const tf_routing *r = e.ok ? &e.spec->workload->routing : NULL;
+    CHECK(r && tf_routing_busiest(r, 1) == 32 && isnan(tf_routing_busiest(r, 3)));
+    case_drop(&e);
+  }
+}
+
 /* test_cost [CASES] */
 int main(int argc, char **argv) {
   tf_rng odds = tf_rng_new(5, 13);
   CHECK_I64(check_odds(&odds, 200), 0);
+  CHECK_I64(check_routed(&odds, 200), 0);
   uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000;
   tally t = {0};
   check_worked();
@@ -733,6 +763,7 @@ int main(int argc, char **argv) {
   check_retain();
   check_cover();
   check_busiest();
+  check_routing();
   check_far();
   check_kept_links();
   check_closed();

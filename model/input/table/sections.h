@@ -20,7 +20,13 @@
   X(NAME, "name", TF_Y_SCALAR, false, "title", "what reports call it")                                                 \
   X(DIMS, "dims", TF_Y_MAP, true, "dims", "the loops: names, each with its extent")                                    \
   X(TENSORS, "tensors", TF_Y_MAP, false, "rows", "tensors that differ from the default")                            \
-  X(OPS, "ops", TF_Y_LIST, true, "graph", "what is computed, an op a line")
+  X(OPS, "ops", TF_Y_LIST, true, "graph", "what is computed, an op a line")                                            \
+  X(ROUTING, "routing", TF_Y_MAP, false, "routing", "tokens that a router sends to experts")
+#define TF_ROUTING_KEYS(X)                                                                                             \
+  X(DIM, "dim", TF_Y_SCALAR, true, "symbol", "the dim whose steps are experts")                                        \
+  X(TOKENS, "tokens", TF_Y_SCALAR, true, "number", "tokens that are routed")                                           \
+  X(TOP, "top", TF_Y_SCALAR, true, "number", "experts to which each token goes")                                       \
+  X(EXPERTS, "experts", TF_Y_SCALAR, true, "number", "experts of which they are chosen")
 #define TF_TENSOR_KEYS(X)                                                                                              \
   X(BITS, "word-bits", TF_Y_SCALAR, false, "number", "width of an element")                                            \
   X(NO_SIGN, "unsigned", TF_Y_SCALAR, false, "flag", "whether an input's elements are whole numbers from 0 on")         \
