@@ -113,7 +113,7 @@ bool net_may_group(const tf_workload *wl, const int *ops, int n, bool recompute)
 
 /* ---- what groups cost (cost/costs.c) -------------------------------------------------------- */
 /* A distinct group: a class of groups that differ only in names. */
-typedef struct {
+typedef struct net_cost {
   tf_group *group; /* owned */
   tf_bounds bounds;
   double least;       /* lower bound on the objective; with kernels, for groups of several ops, an
@@ -127,10 +127,11 @@ typedef struct {
   bool planned; /* the planner's mapping for the cut has been searched for, with so many evaluations
                  */
   int64_t spent;
-  bool slabs;    /* its mapping is a completion of the fused template */
-  tf_tree *tree; /* the best so far; NULL: none */
-  double value;  /* INFINITY without a mapping */
-  double cycles; /* of that mapping, by the model */
+  bool slabs;             /* its mapping is a completion of the fused template */
+  tf_tree *tree;          /* the best so far; NULL: none */
+  double value;           /* INFINITY without a mapping */
+  double cycles;          /* of that mapping, by the model */
+  struct net_cost *fewer; /* [n_fewer] the same on fewer chips; NULL: not asked for */
   uint64_t hash;
   int next;     /* in the same bucket */
   uint64_t ops; /* cost/parts.c: its first place: bit k for the op at position `first` + k of the
@@ -160,8 +161,10 @@ typedef struct {
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;
   double begun, deadline; /* deadline INFINITY: none */
-  double until;   /* the deadline of the current step, at most the overall one; INFINITY: none */
-  bool skipped;   /* some search was skipped for lack of time */
+  double until; /* the deadline of the current step, at most the overall one; INFINITY: none */
+  bool skipped; /* some search was skipped for lack of time */
+  int n_fewer;
+  tf_arch *fewer; /* [n_fewer] the machine with half of its chips, and half of these, down to one */
   int *new_kinds; /* cost/time_shares.c: [n_ops + 1] kinds of single ops among the first of the
                  order; NULL: no deadline */
   int *alone;     /* [n_ops] number of each op as a group of its own; negative: not known yet */
@@ -176,6 +179,11 @@ bool net_cost_known(void *costs, int id, double *cost);
 bool net_note_place(net_costs *c, int id, const int *ops, int n);
 void net_raise_least(const net_costs *c, net_cost *x);
 void net_parts_free(net_parts *p);
+/* cost/fewer.c: does the same work for the group on the machines with fewer chips, and keeps what
+ * is better on all chips. False: out of memory, or stopped. */
+typedef bool net_work(net_costs *c, net_cost *x, int64_t evals);
+bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals);
+void net_fewer_free(const net_costs *c, net_cost *x);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 /* cost/kinds_met.c: as `meet`, without the expectation from kernels. */
@@ -211,6 +219,10 @@ typedef struct {
   int *same_entry; /* [costs.n] 1 + the first group of the plan with that cost entry */
   bool unknown;    /* `known` has failed: no other group is asked */
 } net_planning;
+
+/* cost/fewer.c: finds the machines with fewer chips, for plans by the model alone. False: out of
+ * memory. */
+bool net_find_fewer(net_planning *s);
 
 /* ---- groups with kernels (cost/kernels.c) --------------------------------------------------- */
 /* Gives the costs the architecture with the rates of the kernels' type, in the arena. False: out of

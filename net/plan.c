@@ -241,7 +241,8 @@ static bool sum(net_planning *s) {
 }
 
 /* In execution order. */
-static bool (*const passes[])(net_planning *s) = {cut, improve, order, make_groups, left, sum};
+static bool (*const passes[])(net_planning *s) = {net_find_fewer, cut,  improve, order,
+                                                  make_groups,    left, sum};
 enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
 static bool check_options(const tf_net_opts *o, tf_diags *d) {

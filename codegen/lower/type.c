@@ -21,10 +21,13 @@ static bool is_mixed(const tf_workload *wl) {
   return said || (bytes && wider);
 }
 
-/* Of a tensor that no op makes. */
+/* Of a tensor that no op makes.  Where none has 8 bits, all are bytes but those of which the
+ * workload itself says that they are wider: the machine's width says nothing of a kernel's types.
+ */
 static ir_type type_of_input(const lowering *w, int z) {
   const tf_workload *wl = w->plan->wl;
   if (w->p->machine.data != IR_I8) return w->p->machine.data;
+  if (wl->tensors[z].says_bits && wl->tensors[z].word_bits > 8) return IR_F32;
   return is_mixed(wl) ? ir_type_held(wl, z) : wl->tensors[z].no_sign ? IR_U8 : IR_I8;
 }
 

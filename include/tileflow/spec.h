@@ -436,6 +436,7 @@ typedef struct {
   int64_t *extent; /* [rank] words along the rank: it covers lo .. lo + extent - 1 */
   int64_t *pad;    /* [rank] how far outside it may be read (reads there give zero) */
   int word_bits;
+  bool says_bits;  /* the workload gives its word_bits */
   bool no_sign;    /* of an input of at most 8 bits: whole numbers from 0 on, not int8 */
   tf_held_as held; /* of a group's, as the network has it (net/cut.c) */
   bool ranged; /* no element is below `least` or above `most`: promised by the workload, or known

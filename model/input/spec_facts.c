@@ -487,6 +487,7 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
   int64_t bits = t->word_bits, pad[TF_MAX_RANK], shape[TF_MAX_RANK];
   if (!read_row(w, key, value, v, &bits, pad, shape)) return;
   t->word_bits = (int)bits;
+  t->says_bits = v[T_BITS] != NULL;
   if (v[T_NO_SIGN]) tf_read_bool(w->base, v[T_NO_SIGN], "unsigned", &t->no_sign);
   if (v[T_RANGE]) apply_range(w, v[T_RANGE], t);
   if (v[T_DENSITY]) apply_density(w, v[T_DENSITY], no);

@@ -94,6 +94,16 @@ static bool refine(net_costs *c, net_cost *x) {
   return by_search(c, x, NULL, SHORT_SEARCH, c->d);
 }
 
+static bool map_first(net_costs *c, net_cost *x, int64_t evals) {
+  (void)evals;
+  by_formulas(c, x);
+  return refine(c, x);
+}
+
+static bool map_better(net_costs *c, net_cost *x, int64_t evals) {
+  return x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d);
+}
+
 bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
   net_cost *x = &c->entry[id];
@@ -103,8 +113,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   }
   if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
   if (!x->known) {
-    by_formulas(c, x);
-    if (!refine(c, x)) return false;
+    if (!map_first(c, x, 0) || !net_on_fewer(c, x, map_first, 0)) return false;
     x->known = true;
     c->evaluated++;
     net_tell(c, INFINITY);
@@ -125,8 +134,7 @@ bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->entry[id];
   if (x->tree && net_is_late(c)) return !net_stopped(c);
   if (net_for_kernels(c)) return net_by_planner(c, id, evals);
-  return (x->slabs ? by_template(c, x, evals) : by_search(c, x, NULL, evals, c->d)) &&
-         !net_stopped(c);
+  return map_better(c, x, evals) && net_on_fewer(c, x, map_better, evals) && !net_stopped(c);
 }
 
 /* ---- groups of several ops compared with the kernels of their ops --------------------------- */

@@ -112,6 +112,7 @@ void net_tell(const net_costs *c, double best) {
 void net_costs_free(net_costs *c) {
   for (int i = 0; i < c->n; i++) {
     tf_tree_free(c->entry[i].tree);
+    net_fewer_free(c, &c->entry[i]);
     tf_group_free(c->entry[i].group);
   }
   free(c->entry);

@@ -717,6 +717,43 @@ static int test_drawn(uint64_t seed) {
   return more;
 }
 
+/* Two small maps on that many chips: cycles of their plan. */
+static double cycles_on(int rows, int cols) {
+  char arch[512];
+  snprintf(arch, sizeof arch,
+           "architecture:\n"
+           "  name: chips\n"
+           "  memories:\n"
+           "  - {name: Host, bandwidth: 64}\n"
+           "  - {name: Chip, capacity: 64 KiB, bandwidth: 64, mesh: [%d, %d]}\n"
+           "  compute:\n"
+           "  - {name: mx, ops: [mac, add, mul], below: Chip, mesh: [8, 8]}\n",
+           rows, cols);
+  test_case e = case_of(arch, "workload:\n"
+                              "  name: maps\n"
+                              "  dims: {a: 6, b: 8}\n"
+                              "  tensors: {P: {pad: [2]}, Q: {pad: [6], shape: [2]}}\n"
+                              "  ops:\n"
+                              "  - P[a] = X[a] * Y[a] * Z[a]\n"
+                              "  - R[b] = P[b] + Q[b - 6]\n");
+  tf_net_opts o = {.objective = TF_LATENCY, .budget.seed = 1};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  const double cycles = p ? p->total.cycles : INFINITY;
+  CHECK(p != NULL);
+  tf_net_plan_free(p);
+  case_drop(&e);
+  return cycles;
+}
+
+/* What fits on fewer chips fits on more: a plan for more takes no longer. */
+static void test_more_chips(void) {
+  const double one = cycles_on(1, 1), two = cycles_on(2, 1), four = cycles_on(2, 2),
+               row = cycles_on(1, 3);
+  CHECK(two <= one);
+  CHECK(four <= two);
+  CHECK(row <= one);
+}
+
 /* test_net [CASES]: random networks of each kind. */
 int main(int argc, char **argv) {
   const uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 150;
@@ -730,6 +767,7 @@ int main(int argc, char **argv) {
     test_left(seed);
   test_keys();
   test_has_plan();
+  test_more_chips();
   test_pace();
   for (uint64_t seed = 1; seed <= 5; seed++)
     test_no_time(seed);
