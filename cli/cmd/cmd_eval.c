@@ -24,9 +24,9 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures),
                                  CLI_AT_SAYS(eval_options, TRACE, trace,
                                              "write what loads, works, stores and is held when: as "
                                              "CSV for plot, FILE.json for Perfetto"),
-                                 CLI_AT_SAYS(eval_options, TARGET, target,
-                                             "npu, cuda or opencl: beside the model's cycles those "
-                                             "that this target expects of its kernel")};
+                                 CLI_AT_WORDS(eval_options, TARGET, target, "cuda|opencl|npu",
+                                              "beside the model's cycles those that this target "
+                                              "expects of its kernel")};
 
 /* Most runs of a child that are shown one by one: more could not be seen. */
 enum { TRACE_RUNS = 500 };

@@ -27,7 +27,7 @@ typedef struct {
 } plan_options;
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(plan_options, figures),
-    CLI_AT(plan_options, OBJECTIVE, look.objective),
+    CLI_OBJECTIVE_OF_GROUPS(plan_options, look.objective),
     CLI_AT(plan_options, SEED, look.seed),
     CLI_AT(plan_options, THREADS, look.threads),
     CLI_AT(plan_options, EVALS, look.evals),
@@ -39,7 +39,9 @@ static const cli_slot slots[] = {
     CLI_AT(plan_options, EXPLORER, explorer),
     CLI_AT(plan_options, NODE_DATA, node_data),
     CLI_PAGE_AT(plan_options, page),
-    CLI_AT(plan_options, TARGET, target),
+    CLI_AT_WORDS(
+        plan_options, TARGET, target, "cpu|cuda|npu",
+        "what the groups' kernels are for; if not given, groups are planned by the model alone"),
     CLI_AT(plan_options, ISA, isa),
     CLI_AT_SAYS(plan_options, DTYPE, dtype,
                 "type of the kernels' data: f32 or bf16, for cuda also tf32 and f16, as emit is "

@@ -110,6 +110,12 @@ static const char *(*names_of(kind of))(int k) {
                           : NULL;
 }
 
+/* What follows an option, as the help shows it. */
+static const char *value_of(const cli_command *c, cli_option o) {
+  const cli_slot *slot = slot_of(c, o);
+  return slot && slot->value ? slot->value : rows[o].value;
+}
+
 static void help_of(const cli_command *c, cli_option o, char *out, size_t size) {
   const cli_slot *slot = slot_of(c, o);
   const char *said = slot && slot->help ? slot->help : rows[o].help, *end = strstr(said, CLI_NAMES);
@@ -128,11 +134,12 @@ void cli_options_help(const cli_command *c, FILE *out) {
   for (int i = 0; i < CLI_N_OPTIONS; i++) {
     if (!takes(c, (cli_option)i)) continue;
     name = longer(name, rows[i].name);
-    if (rows[i].value && strlen(rows[i].value) <= VALUE_MOST) value = longer(value, rows[i].value);
+    const char *v = value_of(c, (cli_option)i);
+    if (v && strlen(v) <= VALUE_MOST) value = longer(value, v);
   }
   for (int i = 0; i < CLI_N_OPTIONS; i++) {
     if (!takes(c, (cli_option)i)) continue;
-    const char *v = rows[i].value ? rows[i].value : "";
+    const char *given = value_of(c, (cli_option)i), *v = given ? given : "";
     int left = name + value + 5;
     if ((int)strlen(v) > value) /* a longer value gets a line of its own */
       fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
@@ -154,11 +161,13 @@ static bool is_path(const row *o) {
 
 static void describe_option(const cli_command *c, cli_option i, cli_option_facts *out) {
   const row *o = &rows[i];
-  const char *(*name)(int k) = names_of(o->kind);
-  *out = (cli_option_facts){.name = o->name, .value = o->value, .path = is_path(o)};
+  const char *value = value_of(c, i);
+  const bool own = value != o->value; /* the command takes some of the names alone */
+  const char *(*name)(int k) = own ? NULL : names_of(o->kind);
+  *out = (cli_option_facts){.name = o->name, .value = value, .path = is_path(o)};
   help_of(c, i, out->help, sizeof out->help);
-  if (o->kind == WORD && o->value && strchr(o->value, '|'))
-    snprintf(out->words, sizeof out->words, "%s", o->value);
+  if ((own || o->kind == WORD) && value && strchr(value, '|'))
+    snprintf(out->words, sizeof out->words, "%s", value);
   for (char *bar = out->words; (bar = strchr(bar, '|'));)
     *bar = ' ';
   for (int k = 0; name && name(k); k++)

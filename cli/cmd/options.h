@@ -118,17 +118,21 @@ typedef enum {
       CLI_N_OPTIONS
 } cli_option;
 
-/* An option of a command, and where its struct stores the value; help: instead of the table's,
- * NULL: that one. */
+/* An option of a command, and where its struct stores the value; help, value: instead of the
+ * table's, NULL: that one.  Words of value (a|b) are all that the command takes. */
 typedef struct {
   cli_option option;
   size_t offset;
-  const char *help;
+  const char *help, *value;
 } cli_slot;
-#define CLI_AT_SAYS(type, option, field, help)                                                     \
-  { CLI_##option, offsetof(type, field), help }
+#define CLI_AT_WORDS(type, option, field, value, help)                                             \
+  { CLI_##option, offsetof(type, field), help, value }
+#define CLI_AT_SAYS(type, option, field, help) CLI_AT_WORDS(type, option, field, NULL, help)
 #define CLI_AT(type, option, field) CLI_AT_SAYS(type, option, field, NULL)
-/* The options of a page; of a cli_figures; of a cli_looking. */
+/* The objective of what has a mapping for each group; the options of a page; of a cli_figures; of a
+ * cli_looking. */
+#define CLI_OBJECTIVE_OF_GROUPS(type, field)                                                       \
+  CLI_AT_WORDS(type, OBJECTIVE, field, "latency|energy|traffic", NULL)
 #define CLI_PAGE_AT(type, field) CLI_AT(type, HTML, field.html), CLI_AT(type, FORCE, field.force)
 #define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
 #define CLI_LOOKING_AT(type, field)                                                                \

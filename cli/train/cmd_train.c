@@ -24,7 +24,7 @@ static const cli_slot slots[] = {
     CLI_AT(train_options, LAUNCH, launch),
     CLI_AT(train_options, JSON, json),
     CLI_AT_SAYS(train_options, OUT, out, "write the step there (-o, too): of the choice marked *"),
-    CLI_AT(train_options, OBJECTIVE, look.objective),
+    CLI_OBJECTIVE_OF_GROUPS(train_options, look.objective),
     CLI_AT(train_options, SEED, look.seed),
     CLI_AT(train_options, THREADS, look.threads),
     CLI_AT_SAYS(train_options, EVALS, look.evals,

@@ -337,10 +337,12 @@ static void gathered_piece(c_printer *c, const ir_stmt *s, const ir_buffer *to, 
 static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const cu_tile *t) {
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
                 each = (t->pieces + sharers - 1) / sharers;
-  enum { FEW = 8 }; /* pieces up to which a row's address stays in registers for all steps */
+  /* pieces up to which a row's address stays in registers for all steps; of a tile without a ring
+   * nothing stays, and the compiler needs fewer registers where it knows the thread */
+  enum { FEW = 8 };
   c_indent(c),
       fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
-              each > FEW ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
+              each > FEW && to->slots > 1 ? "thread_here()" : "THREAD", rows, rows / CU_LANES);
   gathered_row(c, s, to);
   open_turns(c, "g", (t->pieces + each - 1) / each);
   c_indent(c), fputs("if (g != share", c->out);
