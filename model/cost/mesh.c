@@ -1,5 +1,7 @@
 /* Instances used: whether the loops, and the children that run at once, fit every mesh
  * (docs/SEMANTICS.md section 4, D13; thesis Eq. 3.12). */
+#include <string.h>
+
 #include "base/checked.h"
 #include "model/cost/state.h"
 
@@ -8,11 +10,12 @@
 typedef struct {
   struct tf_model *m;
   const tf_mesh *mesh;
-  int along;   /* axis of the shelves: 0 X, 1 Y */
-  int n;       /* rectangles at m->rects in use */
-  int packs;   /* scopes that are being placed */
-  bool nested; /* such a scope is inside a child of another */
-  int node;    /* the last one that uses more than one instance */
+  int along;      /* axis of the shelves: 0 X, 1 Y */
+  int n;          /* rectangles at m->rects in use */
+  int packs;      /* scopes that are being placed */
+  bool nested;    /* such a scope is inside a child of another */
+  int node;       /* the last one that uses more than one instance */
+  tf_spot *spots; /* [n_nodes] to be found; NULL: not asked for */
 } placing;
 
 static tf_rect use_of(placing *k, int n, tf_rect room);
@@ -30,7 +33,7 @@ static bool places(const placing *k, int n) {
 /* The extent of Tile n's spatial loops over the mesh, by axis. */
 static tf_rect loops_of(const placing *k, int n) {
   const tf_node *t = &k->m->plan->tree->nodes[n];
-  tf_rect by = {{1, 1}};
+  tf_rect by = {.side = {1, 1}};
   for (int i = 0; i < t->n_loops && t->kind == TF_TILE && t->level == k->mesh->level; i++) {
     if (t->loops[i].axis == TF_TEMPORAL) continue;
     int64_t *on = &by.side[t->loops[i].axis == TF_SPATIAL_Y];
@@ -49,6 +52,7 @@ static void gather(placing *k, int n, tf_rect room) {
     gather(k, t->children[c], room);
   if (through || places(k, n)) return;
   tf_rect own = use_of(k, n, room);
+  own.node = n;
   if (own.side[0]) k->m->rects[k->n++] = own;
 }
 
@@ -63,10 +67,10 @@ static void sort(tf_rect *r, int n, int across) {
   }
 }
 
-/* Packs rectangles into shelves as long as the room. */
-static tf_rect shelves(tf_rect *r, int n, int along, tf_rect room) {
+/* Packs rectangles into shelves as long as the room; spots: where each begins, if not NULL. */
+static tf_rect shelves(tf_rect *r, int n, int along, tf_rect room, tf_spot *spots) {
   int across = !along;
-  tf_rect all = {{0, 0}};
+  tf_rect all = {.side = {0, 0}};
   int64_t length = 0, depth = 0;
   sort(r, n, across);
   for (int i = 0; i < n; i++) {
@@ -75,6 +79,10 @@ static tf_rect shelves(tf_rect *r, int n, int along, tf_rect room) {
       all.side[across] = tf_sat_add(all.side[across], depth);
       longer = r[i].side[along];
       depth = 0;
+    }
+    if (spots) {
+      spots[r[i].node].at[along] = longer - r[i].side[along];
+      spots[r[i].node].at[across] = all.side[across];
     }
     length = longer;
     depth = more(depth, r[i].side[across]);
@@ -91,7 +99,9 @@ static tf_rect place_children(placing *k, int n, tf_rect room) {
   gather(k, n, room);
   k->packs--;
   if (k->n > from + 1) k->node = n;
-  tf_rect use = shelves(&k->m->rects[from], k->n - from, k->along, room);
+  tf_rect use = shelves(&k->m->rects[from], k->n - from, k->along, room, k->spots);
+  for (int a = 0; a < 2 && k->spots; a++)
+    k->spots[n].block[a] = use.side[a];
   k->n = from;
   return use;
 }
@@ -102,9 +112,10 @@ static tf_rect use_of(placing *k, int n, tf_rect room) {
   const tf_plan *p = k->m->plan;
   const tf_node *t = &p->tree->nodes[n];
   if (t->kind == TF_OP)
-    return tf_mesh_serves(p, t->op, k->mesh) ? (tf_rect){{1, 1}} : (tf_rect){{0, 0}};
+    return (tf_rect){
+        .side = {tf_mesh_serves(p, t->op, k->mesh), tf_mesh_serves(p, t->op, k->mesh)}};
   if (places(k, n)) return place_children(k, n, room);
-  tf_rect use = {{0, 0}}, by = loops_of(k, n);
+  tf_rect use = {.side = {0, 0}}, by = loops_of(k, n);
   for (int a = 0; a < 2; a++)
     room.side[a] = more(1, by.side[a] > 0 ? room.side[a] / by.side[a] : 1);
   for (int c = 0; c < t->n_children; c++) {
@@ -133,10 +144,10 @@ static double excess(const placing *k, tf_rect use) {
 
 /* Whether shelves of some length up to the mesh's fit.  Shorter shelves are tried as shelves may be
  * nested: so a larger mesh always holds what a smaller one holds.  *use, *node: of the longest. */
-static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_rect *use,
-                       int *node) {
-  placing k = {.m = m, .mesh = mesh, .along = along};
-  tf_rect room = {{mesh->mesh[0], mesh->mesh[1]}};
+static bool fits_along(placing k, tf_rect *use, int *node) {
+  const tf_mesh *mesh = k.mesh;
+  const int along = k.along;
+  tf_rect room = {.side = {mesh->mesh[0], mesh->mesh[1]}};
   *use = use_of(&k, 0, room);
   *node = k.node;
   bool fit = within(&k, *use);
@@ -149,8 +160,8 @@ static bool fits_along(struct tf_model *m, const tf_mesh *mesh, int along, tf_re
 static void check(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
   tf_rect use[2];
   int node[2];
-  if (fits_along(m, mesh, 0, &use[0], &node[0]) || fits_along(m, mesh, 1, &use[1], &node[1]))
-    return;
+  for (int a = 0; a < 2; a++)
+    if (fits_along((placing){.m = m, .mesh = mesh, .along = a}, &use[a], &node[a])) return;
   placing k = {.mesh = mesh};
   int near = excess(&k, use[1]) < excess(&k, use[0]);
   for (int a = 0; a < 2; a++)
@@ -162,6 +173,21 @@ static void check(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
                                      .axis = a,
                                      .need = use[near].side[a],
                                      .have = mesh->mesh[a]});
+}
+
+bool tf_mesh_place(struct tf_model *m, int mesh) {
+  const size_t n = (size_t)m->plan->tree->n_nodes;
+  tf_spot *spots = &m->spots[n * (size_t)mesh];
+  bool fit = false;
+  memset(spots, 0, n * sizeof *spots);
+  for (int a = 0; a < 2 && !fit; a++) {
+    placing k = {.m = m, .mesh = &m->views->meshes[mesh], .along = a, .spots = spots};
+    tf_rect use;
+    int node;
+    fit = fits_along(k, &use, &node);
+  }
+  if (!fit) memset(spots, 0, n * sizeof *spots);
+  return fit;
 }
 
 /* Whether the loops of every path fit the mesh: sufficient where no scope runs its children at

@@ -68,7 +68,7 @@ tf_net_side tf_net_along(const tf_net_line *l) {
     reach all = {0};
     for (int64_t k = 0; k < shared; k++) {
       reach one = {0};
-      const int64_t at = tf_net_place(l, false, i) + tf_net_place(l, true, k);
+      const int64_t at = l->start + tf_net_place(l, false, i) + tf_net_place(l, true, k);
       go_to(&all, l, at);
       go_to(&one, l, at);
       add_reach(&s.alone, &one, 1 / (s.distinct * s.shared));
@@ -80,8 +80,14 @@ tf_net_side tf_net_along(const tf_net_line *l) {
 }
 
 int64_t tf_net_farthest(const tf_net_line *l) {
-  const int64_t last = tf_sat_mul(tf_net_settings(l, false), tf_net_settings(l, true)) - 1;
+  const int64_t apart = tf_net_settings(l, false), shared = tf_net_settings(l, true);
+  const int64_t last = tf_sat_mul(apart, shared) - 1;
+  reach all = {0};
   if (l->topology == TF_TREE) return depth_of(l->side);
+  for (int64_t i = 0; i < apart * shared && l->placed; i++)
+    go_to(&all, l,
+          l->start + tf_net_place(l, false, i / shared) + tf_net_place(l, true, i % shared));
+  if (l->placed) return all.up > all.down ? all.up : all.down;
   return l->topology == TF_TORUS && last > l->side / 2 ? l->side / 2 : last;
 }
 
@@ -124,6 +130,32 @@ static int64_t steps_in_use(const struct tf_model *m, int l) {
   return full ? m->ev.trip[l] : tf_most_steps(&m->ev, l, m->scratch.zero);
 }
 
+/* Where the loops of these sides stand if the network is one that stages share. */
+static void place_lines(const struct tf_model *m, int slice, int level, tf_net_line side[2]) {
+  const tf_tree *t = m->plan->tree;
+  const tf_spot *spots = &m->spots[(size_t)(level - 1) * (size_t)t->n_nodes];
+  const tf_path *path = &m->plan->path[m->plan->slices[slice].node];
+  int n = m->plan->slices[slice].node, i = path->n - 1, at[2] = {side[0].n, side[1].n};
+  int64_t block[2] = {0, 0};
+  while (t->nodes[n].kind == TF_TILE) /* a stage of one instance is what stands in it */
+    n = t->nodes[n].children[0];
+  for (int a = 0; a < 2; a++)
+    side[a].placed = true, side[a].start = 0;
+  for (; n >= 0; n = t->nodes[n].parent) {
+    for (int a = 0; a < 2; a++) {
+      side[a].start += spots[n].at[a];
+      if (spots[n].block[a]) block[a] = spots[n].block[a];
+    }
+    for (; i >= 0 && m->plan->loops[path->loops[i]].node == n; i--) {
+      const tf_ploop *l = &m->plan->loops[path->loops[i]];
+      const int a = l->axis == TF_SPATIAL_Y;
+      if (l->axis == TF_TEMPORAL || t->nodes[n].level != level - 1) continue;
+      side[a].block[--at[a]] = block[a];
+      block[a] = 0;
+    }
+  }
+}
+
 /* The sides of the network that feeds memory `level`, as filled by the loops above a slice's
  * node.  in_use: by the steps of these that happen; the rest of a loop's instances gets nothing. */
 static void lines_of(const struct tf_model *m, int slice, int level, bool in_use,
@@ -137,6 +169,8 @@ static void lines_of(const struct tf_model *m, int slice, int level, bool in_use
     side[a].topology = mem->topology;
     side[a].side = mem->mesh[a];
     side[a].n = 0;
+    side[a].placed = false;
+    side[a].start = 0;
   }
   for (int i = 0; i < path->n; i++) {
     const tf_ploop *l = &m->plan->loops[path->loops[i]];
@@ -155,6 +189,7 @@ static void lines_of(const struct tf_model *m, int slice, int level, bool in_use
     else
       side[a].side = filled[a] > side[a].side ? filled[a] : side[a].side;
   }
+  if (m->placed >> level & 1) place_lines(m, slice, level, side);
 }
 
 /* Networks of memory `level` that slice i uses at once; apart: those with different words; the
@@ -174,16 +209,32 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
 /* Words on the links of one network of a level: outwards and back, along X and along a column. */
 typedef struct {
   double out[4], back[4], hops;
+  double *columns; /* [4 * column]: outwards, back; NULL: all columns in use carry as much */
 } load;
 
-static void add_links(load *to, const tf_net_route *r, double words, double networks, bool back) {
-  for (int i = 0; i < 4; i++)
-    (back ? to->back : to->out)[i] += words / networks * r->cross[i];
+/* How words go: all those of `line` (along X), or the first of each that share a word. */
+typedef struct {
+  const tf_net_route *r;
+  const tf_net_line *line;
+  bool first, back;
+} going;
+
+static void add_links(load *to, const going *g, double words) {
+  const int64_t apart = tf_net_settings(g->line, false),
+                shared = g->first ? 1 : tf_net_settings(g->line, true);
+  for (int i = 0; i < (to->columns ? 2 : 4); i++)
+    (g->back ? to->back : to->out)[i] += words * g->r->cross[i];
+  for (int64_t i = 0; i < apart * shared && to->columns; i++) {
+    const int64_t x = g->line->start + tf_net_place(g->line, false, i / shared) +
+                      tf_net_place(g->line, true, i % shared);
+    for (int k = 0; k < 2; k++)
+      to->columns[4 * x + 2 * g->back + k] += words * g->r->cross[2 + k];
+  }
 }
 
-static void add_route(load *to, const tf_net_route *r, double words, double networks, bool back) {
-  to->hops += words * r->hops;
-  add_links(to, r, words, networks, back);
+static void add_route(load *to, const going *g, double words, double networks) {
+  to->hops += words * g->r->hops;
+  add_links(to, g, words / networks);
 }
 
 /* Adds the words of slice i through the network to memory l, where links are added up one by one:
@@ -236,14 +287,15 @@ static void pass(struct tf_model *m, int i, load *of) {
       continue;
     }
     const tf_net_route *down = merges ? &r.all : &r.alone, *up = mem->reduce ? &r.all : &r.alone;
-    add_route(&of[l], down, wide * out, networks, false);
-    add_route(&of[l], &r.first, wide * first, networks_at(m, i, l, true), false);
-    add_route(&of[l], up, wide * back, networks, !r.one_way);
+    const going to = {down, side, false, false}, one = {&r.first, side, true, false},
+                from = {up, side, false, !r.one_way};
+    add_route(&of[l], &to, wide * out, networks);
+    add_route(&of[l], &one, wide * first, networks_at(m, i, l, true));
+    add_route(&of[l], &from, wide * back, networks);
     if (l > s->above + 1) continue;
     if (own->multicast && !handed)
-      add_links(&of[l], down, wide * left_over(m, i, out, false), networks, false);
-    if (own->reduce)
-      add_links(&of[l], up, wide * left_over(m, i, back, true), networks, !r.one_way);
+      add_links(&of[l], &to, wide * left_over(m, i, out, false) / networks);
+    if (own->reduce) add_links(&of[l], &from, wide * left_over(m, i, back, true) / networks);
   }
 }
 
@@ -276,18 +328,40 @@ static void pass_units(struct tf_model *m, int i, load *of) {
       pass_exactly(m, i, l, side[l], (const double[]){down, partial, back});
       continue;
     }
-    add_route(&of[l], mem->multicast ? &r->all : &r->alone, wide * down, networks, false);
-    add_route(&of[l], u->reduce ? &r->first : &r->alone, wide * partial,
-              u->reduce ? networks_at(m, i, l, true) : networks, false);
-    add_route(&of[l], mem->reduce ? &r->all : &r->alone, wide * back, networks, !r->one_way);
+    const going to = {mem->multicast ? &r->all : &r->alone, side[l], false, false},
+                one = {u->reduce ? &r->first : &r->alone, side[l], u->reduce, false},
+                from = {mem->reduce ? &r->all : &r->alone, side[l], false, !r->one_way};
+    add_route(&of[l], &to, wide * down, networks);
+    add_route(&of[l], &one, wide * partial, u->reduce ? networks_at(m, i, l, true) : networks);
+    add_route(&of[l], &from, wide * back, networks);
   }
 }
 
-static double busiest(const load *of) {
+static double busiest(const load *of, int64_t columns) {
   double most = 0;
   for (int i = 0; i < 4; i++)
     most = fmax(most, fmax(of->out[i], of->back[i]));
+  for (int64_t i = 0; i < 4 * columns && of->columns; i++)
+    most = fmax(most, of->columns[i]);
   return most;
+}
+
+bool tf_networks_prepare(struct tf_model *m) {
+  const tf_arch *a = m->plan->arch;
+  const int n = a->n_memories;
+  if (!m->views->networks || !m->views->splits) return true;
+  m->columns = TF_ARRAY(m->arena, double *, (size_t)n);
+  m->spots = TF_ARRAY(m->arena, tf_spot, (size_t)n * (size_t)m->plan->tree->n_nodes);
+  bool ok = m->columns && m->spots;
+  for (int l = 1; l < n && ok; l++) {
+    const tf_memory *mem = &a->memories[l];
+    const bool at =
+        mem->topology == TF_MESH || mem->topology == TF_TORUS || mem->topology == TF_TREE;
+    if (!at || mem->peers || mem->mesh[0] > TF_NET_COLUMNS) continue;
+    m->columns[l] = TF_ARRAY(m->arena, double, (size_t)(4 * mem->mesh[0]));
+    ok = m->columns[l] != NULL;
+  }
+  return ok;
 }
 
 void tf_networks(struct tf_model *m) {
@@ -297,6 +371,13 @@ void tf_networks(struct tf_model *m) {
     m->res.levels[l].network = NULL, m->res.levels[l].hops = m->res.levels[l].link_cycles = 0;
   if (!m->views->networks || m->open) return;
   memset(of, 0, sizeof of);
+  m->placed = 0;
+  for (int l = 1; l < a->n_memories && m->columns; l++) {
+    if (!m->columns[l] || !tf_mesh_place(m, l - 1)) continue;
+    m->placed |= UINT32_C(1) << l;
+    of[l].columns = m->columns[l];
+    memset(of[l].columns, 0, (size_t)(4 * a->memories[l].mesh[0]) * sizeof *of[l].columns);
+  }
   for (int i = 0; i < m->plan->n_tile_slices; i++)
     pass(m, i, of);
   for (int i = m->plan->n_tile_slices; i < m->plan->n_slices; i++)
@@ -304,7 +385,7 @@ void tf_networks(struct tf_model *m) {
   for (int l = 0; l < a->n_memories; l++) {
     if (a->memories[l].topology == TF_NO_TOPOLOGY) continue;
     m->res.levels[l].network = m->views->net_name[l];
-    double hops = of[l].hops, most = busiest(&of[l]);
+    double hops = of[l].hops, most = busiest(&of[l], a->memories[l].mesh[0]);
     if (m->peers && a->memories[l].peers) tf_peers_links(m, l, &hops, &most);
     m->res.levels[l].hops = hops;
     m->res.levels[l].link_cycles = most / a->memories[l].link_bw;

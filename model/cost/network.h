@@ -4,7 +4,11 @@
 #include "base/checked.h"
 #include "tileflow/spec.h"
 
-enum { TF_NET_LOOPS = 64, TF_NET_LEVELS = 16 /* most memories of an architecture */ };
+enum {
+  TF_NET_LOOPS = 64,
+  TF_NET_LEVELS = 16,      /* most memories of an architecture */
+  TF_NET_COLUMNS = 1 << 16 /* most columns of a network whose stages have places of their own */
+};
 
 /* The instances that spatial loops fill along one side of a network, outer loop first.  shared: all
  * steps of the loop need the same word. */
@@ -14,6 +18,10 @@ typedef struct {
   int n;
   int64_t trip[TF_NET_LOOPS];
   bool shared[TF_NET_LOOPS];
+  bool placed;                 /* it is one of several stages; then: */
+  int64_t start;               /* its first instance */
+  int64_t block[TF_NET_LOOPS]; /* instances between two steps of the loop; 0: as many as the loops
+                                  inside of it have steps */
 } tf_net_line;
 
 /* Links that a word takes; cross: of the two links that may be the busiest, the share of the words
@@ -37,9 +45,11 @@ static inline int64_t tf_net_settings(const tf_net_line *l, bool shared) {
   return n;
 }
 
+/* Without the start. */
 static inline int64_t tf_net_place(const tf_net_line *l, bool shared, int64_t i) {
   int64_t at = 0, stride = 1;
   for (int j = l->n - 1; j >= 0; j--) {
+    if (l->placed && l->block[j]) stride = l->block[j];
     if (l->shared[j] == shared) {
       at += i % l->trip[j] * stride;
       i /= l->trip[j];
@@ -66,6 +76,8 @@ typedef struct {
 tf_net_routes tf_net_across(const tf_net_line side[2]);
 
 struct tf_model;
+/* Room for tf_networks where stages have places of their own; false when memory runs out. */
+bool tf_networks_prepare(struct tf_model *m);
 /* Fills hops and link_cycles of all levels; 0 in partial mappings, and where a network has no
  * topology. */
 void tf_networks(struct tf_model *m);

@@ -52,7 +52,14 @@ typedef struct {
 /* A part of a mesh: its sides in X and Y. */
 typedef struct {
   int64_t side[2];
+  int node; /* what stands in it */
 } tf_rect;
+
+/* Where a node stands on a mesh that stages share: the corner of its rectangle in its scope's, and
+ * of a scope the sides of all its rectangles together; 0: it places nothing. */
+typedef struct {
+  int64_t at[2], block[2];
+} tf_spot;
 
 /* Words that each instance moves, if a walk has seen a later one load more than the first: row k is
  * that of the k-th kind of instance of every memory (model/flow/kinds.h).  The busiest is then the
@@ -185,9 +192,12 @@ struct tf_model {
   int64_t *value, *lo, *len; /* values of even's products and ranges */
   int64_t *outer;            /* [n_loops] moments of the loops outside the loop */
   tf_rect *rects;            /* [n_ops] rectangles on a mesh while it is placed */
-  int clipped;               /* the m-tile of the last slice that quick/clip.c counted; -1: none */
-  tf_result res;             /* its arrays */
-  struct tf_why_log *log;    /* for `note` */
+  tf_spot *spots;   /* [mesh * n_nodes + node] where stages stand on networks; NULL: nowhere */
+  double **columns; /* [level] words on the links of each column (network.c); NULL: all alike */
+  uint32_t placed;  /* levels whose stages have found their places */
+  int clipped;      /* the m-tile of the last slice that quick/clip.c counted; -1: none */
+  tf_result res;    /* its arrays */
+  struct tf_why_log *log; /* for `note` */
   /* Called by the exact walk for every entry of slice i in one instance, with the loops at
    * scratch.cur; NULL: not called. */
   void (*note)(struct tf_model *m, int i, const tf_move *v);
@@ -304,6 +314,8 @@ void tf_violate(tf_result *out, tf_violation v);
 /* Records the meshes that are too small. */
 void tf_meshes_check(struct tf_model *m, tf_result *out);
 /* Fills peaks and violations. */
+/* Finds m->spots of a mesh; false, and all 0: the mapping does not fit.  (mesh.c) */
+bool tf_mesh_place(struct tf_model *m, int mesh);
 void tf_resources(struct tf_model *m, tf_result *out);
 /* Fills cycles of every node, ports, instances and the bottleneck. */
 void tf_latency(struct tf_model *m, tf_result *out);

@@ -94,8 +94,8 @@ static bool alloc_state(struct tf_model *m) {
          m->home_digit && m->home_stand && m->home_slices && m->home_words && m->rescaled &&
          m->rescaled_flow && m->ev.trip && m->ev.parted && m->ev.step && (m->ev.apart || !shares) &&
          m->counted_node && m->counted && m->still && m->moves && m->flows && m->steps &&
-         m->width && m->rects && m->res.counts && m->res.levels && m->res.units && m->res.ops &&
-         m->res.nodes;
+         m->width && m->rects && tf_networks_prepare(m) && m->res.counts && m->res.levels &&
+         m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_parts(struct tf_model *m) {

@@ -13,11 +13,46 @@ void begin_links(oracle *o) {
   o->late = calloc(MAX_OPS, sizeof *o->late);
   if (!o->arrivals || !o->flows.list || !o->late) abort();
   find_late(o, o->late);
+  for (int l = 1; l < o->arch->n_memories; l++) {
+    const tf_memory *mem = &o->arch->memories[l];
+    const bool has = mem->topology != TF_NO_TOPOLOGY && !mem->peers;
+    if (has) o->spots[l] = calloc((size_t)o->tree->n_nodes, sizeof *o->spots[l]);
+    if (o->spots[l]) find_spots(o, l, o->spots[l]);
+  }
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t a, uint64_t b) { return (a * 1000003 + b) * 2654435761U + 17; }
+
+/* Where the instance at hand of node n stands in the network to memory `level`: shelves in shelves,
+ * from the outermost on. */
+static void stand(const oracle *o, int n, int level, int64_t at[2]) {
+  int chain[MAX_PATH], len = 0;
+  int64_t corner[2] = {0, 0}, step[2] = {0, 0};
+  bool above = true;
+  while (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].n_children == 1 &&
+         o->tree->nodes[n].level >= level)
+    n = o->tree->nodes[n].children[0];
+  for (int k = n; k >= 0; k = o->tree->nodes[k].parent)
+    chain[len++] = k;
+  while (len-- > 0) {
+    const tf_node *t = &o->tree->nodes[chain[len]];
+    const berth *s = &o->spots[level][chain[len]];
+    for (int a = 0; a < 2; a++) {
+      if (s->whole[a]) corner[a] += step[a] * s->whole[a], step[a] = 0;
+      corner[a] += s->corner[a];
+    }
+    above = t->kind != TF_TILE || t->level == level - 1;
+    for (int i = 0; i < t->n_loops && above && t->kind == TF_TILE; i++)
+      if (t->loops[i].axis != TF_TEMPORAL) {
+        int64_t *on = &step[t->loops[i].axis == TF_SPATIAL_Y];
+        *on = *on * t->loops[i].trip + o->digit[chain[len]][i];
+      }
+  }
+  for (int a = 0; a < 2; a++)
+    at[a] = corner[a] + step[a];
+}
 
 where place_of(const oracle *o, int n) {
   where w = {.net = {0}};
@@ -38,6 +73,8 @@ where place_of(const oracle *o, int n) {
   for (int l = 1; l <= o->arch->n_memories; l++)
     w.net[l] = mix(mix(mix(w.net[l - 1], (uint64_t)w.at[l - 1][0]), (uint64_t)w.at[l - 1][1]),
                    (uint64_t)l);
+  for (int l = 1; l < o->arch->n_memories; l++)
+    if (o->spots[l]) stand(o, n, l, w.at[l]);
   return w;
 }
 

@@ -132,6 +132,12 @@ typedef struct {
       side[16]
           [2]; /* its place there; the network's sides, or what the loops take if that is more */
 } where;
+
+/* On a mesh: the corner of a node's rectangle in its scope's, and the sides of all rectangles of a
+ * scope together. */
+typedef struct {
+  int64_t corner[2], whole[2];
+} berth;
 typedef struct {
   int group;
   int64_t all, partial;
@@ -165,7 +171,8 @@ typedef struct {
   bool topologies;        /* some network has one; then: */
   struct late_step *late; /* [op] */
   flows flows;
-  arrival *arrivals; /* [MAX_FLOWS] of this moment */
+  berth *spots[MAX_LEVELS]; /* [n_nodes] of networks whose stages have places; NULL: none has */
+  arrival *arrivals;        /* [MAX_FLOWS] of this moment */
   int n_arrivals;
   int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
   uint64_t radix;               /* of instances' keys: no spatial loop takes more steps */
@@ -338,6 +345,9 @@ void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
 /* ---- networks (network.c) ------------------------------------------------------------------- */
+/* Where nodes stand in the shelves of the network to memory `level`, from D13; all 0 if they do not
+ * fit.  (room.c) */
+void find_spots(const oracle *o, int level, berth *spots);
 void begin_links(oracle *o); /* before the walk, where some network has a topology */
 /* What enters m-tile n for z at one moment goes through the networks. */
 void find_links(oracle *o, int n, int z, const arrival *list, int count);

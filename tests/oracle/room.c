@@ -1,5 +1,6 @@
 /* Whether everything has room: docs/SEMANTICS.md D13, sentence by sentence, and capacities. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/oracle/oracle.h"
 
@@ -12,6 +13,7 @@ typedef struct {
 /* What a node takes: length along the shelves, depth across them. */
 typedef struct {
   int64_t length, depth;
+  int node;
 } area;
 
 /* A way to place it: the axis along which shelves run. */
@@ -19,6 +21,7 @@ typedef struct {
   const oracle *o;
   const mesh *on;
   int axis;
+  berth *spots; /* where what stands in shelves is written; NULL: nowhere */
 } layout;
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -56,13 +59,14 @@ static int list_areas(const layout *l, int n, int64_t most, area *to) {
     found += list_areas(l, t->children[c], most, &to[found]);
   if (open) return found;
   *to = area_of(l, n, most);
+  to->node = n;
   return to->length > 0;
 }
 
 /* Takes the deepest that is left, time and again, and begins a shelf where it does not fit the one
  * at hand. */
-static area in_shelves(area *list, int n, int64_t most) {
-  area all = {0, 0};
+static area in_shelves(const layout *l, area *list, int n, int64_t most) {
+  area all = {0, 0, 0};
   int64_t at = 0, depth = 0;
   for (int k = 0; k < n; k++) {
     int best = -1;
@@ -71,6 +75,10 @@ static area in_shelves(area *list, int n, int64_t most) {
     if (at > 0 && at + list[best].length > most) {
       all.depth += depth;
       at = depth = 0;
+    }
+    if (l->spots) {
+      l->spots[list[best].node].corner[l->axis] = at;
+      l->spots[list[best].node].corner[!l->axis] = all.depth;
     }
     at += list[best].length;
     depth = larger(depth, list[best].depth);
@@ -83,13 +91,17 @@ static area in_shelves(area *list, int n, int64_t most) {
 
 static area area_of(const layout *l, int n, int64_t most) {
   const tf_node *t = &l->o->tree->nodes[n];
-  area all = {0, 0};
-  if (t->kind == TF_OP) return uses(l->o, l->on, t->op) ? (area){1, 1} : all;
+  area all = {0, 0, 0};
+  if (t->kind == TF_OP) return uses(l->o, l->on, t->op) ? (area){1, 1, n} : all;
   if (apart(l, n)) {
     area *list = calloc((size_t)l->o->tree->n_nodes + 1, sizeof *list);
     if (!list) abort();
-    all = in_shelves(list, list_areas(l, n, most, list), most);
+    all = in_shelves(l, list, list_areas(l, n, most, list), most);
     free(list);
+    if (l->spots) {
+      l->spots[n].whole[l->axis] = all.length;
+      l->spots[n].whole[!l->axis] = all.depth;
+    }
     return all;
   }
   int64_t times = copies(l, n, l->axis), left = most / times;
@@ -98,17 +110,28 @@ static area area_of(const layout *l, int n, int64_t most) {
     all.length = larger(all.length, k.length);
     all.depth = larger(all.depth, k.depth);
   }
-  return (area){all.length * times, all.depth * copies(l, n, !l->axis)};
+  return (area){all.length * times, all.depth * copies(l, n, !l->axis), n};
 }
 
 /* Shelves along either axis, of any length up to the mesh's. */
 static bool has_room(const oracle *o, const mesh *on) {
   for (int axis = 0; axis < 2; axis++)
     for (int64_t most = 1; most <= on->size[axis]; most++) {
-      area a = area_of(&(layout){o, on, axis}, 0, most);
+      area a = area_of(&(layout){o, on, axis, NULL}, 0, most);
       if (a.length <= on->size[axis] && a.depth <= on->size[!axis]) return true;
     }
   return false;
+}
+
+void find_spots(const oracle *o, int level, berth *spots) {
+  const tf_memory *mem = &o->arch->memories[level];
+  const mesh on = {level - 1, -1, {mem->mesh[0], mem->mesh[1]}};
+  for (int axis = 0; axis < 2; axis++)
+    for (int64_t most = on.size[axis]; most > 0; most--) {
+      const area a = area_of(&(layout){o, &on, axis, spots}, 0, most);
+      if (a.length <= on.size[axis] && a.depth <= on.size[!axis]) return;
+    }
+  memset(spots, 0, (size_t)o->tree->n_nodes * sizeof *spots);
 }
 
 bool fits(const oracle *o) {

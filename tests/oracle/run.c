@@ -786,5 +786,7 @@ void oracle_free(oracle *o) {
       o->arrivals,       o->flows.list, o->late};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
+  for (int l = 0; l < MAX_LEVELS; l++)
+    free(o->spots[l]);
   free(o);
 }

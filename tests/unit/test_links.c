@@ -559,6 +559,37 @@ static void check_packed(void) {
   }
 }
 
+/* Two stages of n cores each on 8 in a row: 64 words go to each and come back.  The first takes
+ * cores 0 to n - 1, the second those beyond, so that its words pass the first's. */
+static void check_stages(const char *network, const char *split, double hops, double busiest) {
+  static const char stages[] = "architecture:\n"
+                               "  memories:\n"
+                               "  - {name: Slice}\n"
+                               "  - {name: Chip, mesh: [8, 1], network: {%s, width: 1}}\n"
+                               "  compute: [{name: u, ops: [exp], mesh: [1, 1]}]\n"
+                               "workload:\n"
+                               "  dims: {m: 64}\n"
+                               "  ops: ['E[m] = exp(X[m])', 'F[m] = exp(E[m])']\n"
+                               "mapping: |\n"
+                               "  Slice for m=%s\n"
+                               "    Pipe\n"
+                               "      Slice%s\n"
+                               "        Chip\n"
+                               "          op E\n"
+                               "      Slice%s\n"
+                               "        Chip\n"
+                               "          op F\n";
+  char text[1000];
+  test_case e = {0};
+  snprintf(text, sizeof text, stages, network, split[0] ? "16" : "64", split, split);
+  case_read(&e, text);
+  if (CHECK(case_evaluate(&e))) {
+    CHECK(near(e.r.levels[1].hops, hops));
+    CHECK(near(e.r.levels[1].link_cycles, busiest));
+  }
+  case_drop(&e);
+}
+
 int main(void) {
   check_packed();
   check_some_in_use(false);
@@ -567,6 +598,11 @@ int main(void) {
   check_past("topology: bus, multicast: false", 6 + 24 + 24 + 16, 70);
   check_past("topology: mesh", 3 + 12 + 12 + 8, 3 + 12 + 8);
   check_past("topology: crossbar", 6 + 24 + 24 + 16, 6 + 12 + 16);
+  check_stages("topology: mesh", "", 128, 64);
+  check_stages("topology: torus", "", 128, 64);
+  check_stages("topology: mesh", " spatial m=4@x", 128 * 1.5 + 128 * 5.5, 48 + 64);
+  check_stages("topology: torus", " spatial m=4@x", 128 * 1.5 + 128 * 2.5, 48 + 16);
+  check_stages("topology: tree", " spatial m=4@x", 256 * 3, 64);
   check_examples();
   check_closed_forms();
   check_windows();
