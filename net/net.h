@@ -179,11 +179,12 @@ bool net_cost_known(void *costs, int id, double *cost);
 bool net_note_place(net_costs *c, int id, const int *ops, int n);
 void net_raise_least(const net_costs *c, net_cost *x);
 void net_parts_free(net_parts *p);
+/* A mapping nearer to its bound needs no search yet, nor one on fewer chips. */
+#define NET_NEAR 1.02
 /* cost/fewer.c: does the same work for the group on the machines with fewer chips, and keeps what
  * is better on all chips. False: out of memory, or stopped. */
 typedef bool net_work(net_costs *c, net_cost *x, int64_t evals);
 bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals);
-void net_fewer_free(const net_costs *c, net_cost *x);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 /* cost/kinds_met.c: as `meet`, without the expectation from kernels. */

@@ -13,9 +13,8 @@
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800, SLOWER = 20 };
 /* mappings evaluated; with overlapping slabs of several ops one takes that many times longer */
-/* Relative to the bound: a mapping nearer than NEAR needs no search yet; a mapping of several ops
- * beyond FAR cannot be saved by a search from there. */
-#define NEAR 1.02
+/* Relative to the bound: a mapping of several ops beyond FAR cannot be saved by a search from
+ * there. */
 #define FAR 1.5
 /* A group of several ops is expected to take this share of its work, beyond its largest op, longer
  * than the kernels of its ops alone. So it is planned only if it may save a relevant number of
@@ -89,7 +88,7 @@ static bool refine(net_costs *c, net_cost *x) {
   const bool shares = several && c->o->objective == TF_TRAFFIC && x->value > x->least &&
                       x->value <= FAR * x->least && plan_reads_beyond(x->group->workload);
   if (shares && !net_is_late(c) && !by_template(c, x, SHORT_SEARCH)) return false;
-  if (x->value <= NEAR * x->least || (x->tree && net_is_late(c))) return true;
+  if (x->value <= NET_NEAR * x->least || (x->tree && net_is_late(c))) return true;
   if (several && x->value > FAR * x->least) return by_template(c, x, SHORT_SEARCH);
   return by_search(c, x, NULL, SHORT_SEARCH, c->d);
 }

@@ -10,9 +10,6 @@
 #include "search/common/objective.h"
 #include "tileflow/tree.h"
 
-/* Nearer to its bound a group is not mapped on fewer chips. */
-#define NEAR 1.02
-
 /* The outermost memory of which there are several; -1: none. */
 static int chips_of(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
@@ -73,7 +70,7 @@ bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals) {
   net_costs all = *c;
   bool ok = true;
   if (c->n_fewer && !meet_fewer(c, x)) return false;
-  for (int i = 0; ok && i < all.n_fewer && x->value > NEAR * x->least && !net_is_late(c); i++) {
+  for (int i = 0; ok && i < all.n_fewer && x->value > NET_NEAR * x->least && !net_is_late(c); i++) {
     net_cost *y = &x->fewer[i];
     if (!(y->least < x->value)) break;
     c->d = tf_diags_new(); /* what has no mapping on fewer chips has one on all */
@@ -85,10 +82,4 @@ bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals) {
     c->d = all.d;
   }
   return ok;
-}
-
-void net_fewer_free(const net_costs *c, net_cost *x) {
-  for (int i = 0; x->fewer && i < c->n_fewer; i++)
-    tf_tree_free(x->fewer[i].tree);
-  free(x->fewer);
 }

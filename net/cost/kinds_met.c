@@ -109,10 +109,16 @@ void net_tell(const net_costs *c, double best) {
   if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
 }
 
+static void free_on_fewer(const net_costs *c, net_cost *x) {
+  for (int i = 0; x->fewer && i < c->n_fewer; i++)
+    tf_tree_free(x->fewer[i].tree);
+  free(x->fewer);
+}
+
 void net_costs_free(net_costs *c) {
   for (int i = 0; i < c->n; i++) {
     tf_tree_free(c->entry[i].tree);
-    net_fewer_free(c, &c->entry[i]);
+    free_on_fewer(c, &c->entry[i]);
     tf_group_free(c->entry[i].group);
   }
   free(c->entry);
