@@ -150,7 +150,8 @@ TF_API void tf_model_all_points(tf_model *m);
 
 /* Sets the most steps that an evaluation may walk before it gives up (which is reported like an
  * overflow); initially 20 million.  Mappings whose instances do not run in step are counted by
- * walking the execution. */
+ * walking the execution.  Below 2^20 steps, as in a search, the sums over instances whose
+ * neighbours hand words on give up where there are thousands of them, too. */
 TF_API void tf_model_walk_limit(tf_model *m, int64_t steps);
 
 /* From now on, where that limit ends the walk, every step is taken to have a whole tile, also where

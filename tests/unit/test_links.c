@@ -508,6 +508,29 @@ static void check_special(void) {
   }
 }
 
+/* Sums over thousands of instances take as long as a walk: a search, which may not walk, leaves
+ * such mappings out, and counts those of few instances. */
+static void check_many(void) {
+  static const char machine[] =
+      "architecture:\n  memories:\n  - {name: D}\n"
+      "  - {name: C, mesh: [4, 4], network: {topology: mesh, width: 2, peers: true}}\n"
+      "  - {name: R, mesh: [16, 16]}\n  compute: [{name: u, ops: [mac]}]\n"
+      "workload:\n  dims: {p: 1000, k: 60, t: 3}\n  ops: ['T[k,p] += I[p+t] * V[k,t]']\n"
+      "mapping: |\n  D for p=7 spatial p=4@x k=4@y\n    C for t=3 spatial p=%d@x k=%d@y\n"
+      "      R for p=%d k=%d\n        op T\n";
+  for (int many = 0; many < 2; many++) {
+    char text[1000];
+    snprintf(text, sizeof text, machine, many ? 16 : 2, many ? 15 : 1, many ? 3 : 18,
+             many ? 1 : 15);
+    test_case e = {0};
+    case_read(&e, text);
+    CHECK(case_evaluate(&e) && tf_model_walked(e.model) == 0);
+    if (e.model) tf_model_walk_limit(e.model, 0);
+    CHECK(case_evaluate(&e) == !many);
+    case_drop(&e);
+  }
+}
+
 /* A product on cores, whose operands have formats, or are as many bits wide as these keep of an
  * element. */
 static void read_packed(test_case *e, const int draws[10], bool packed) {
@@ -591,6 +614,7 @@ static void check_stages(const char *network, const char *split, double hops, do
 }
 
 int main(void) {
+  check_many();
   check_packed();
   check_some_in_use(false);
   check_some_in_use(true);

@@ -10,7 +10,9 @@
 #include "base/grow.h"
 
 enum {
-  MOST_EACH = 1 << 20,
+  MOST_EACH = 1 << 20,     /* figures, of all instances */
+  MOST_SEARCHED = 1 << 13, /* in a search, which counts a thousand others in the time of 2^20 */
+  SEARCHES = 1 << 20,      /* a search may walk fewer steps */
   KEY = 2 * TF_BESIDE_DIMS * (TF_BESIDE_TOGETHER * (TF_BESIDE_STAGES + 1) + 1) + 3
 };
 
@@ -392,7 +394,7 @@ static bool make_rows(struct tf_model *m) {
         instances(m, m->plan->slices[i].leaf ? m->views->server[i] : m->plan->slices[i].node);
     rows = n > rows ? n : rows;
   }
-  if (rows > MOST_EACH / row) return false;
+  if (rows > (m->walk_max < SEARCHES ? MOST_SEARCHED : MOST_EACH) / row) return false;
   m->peers = tf_peers_new(m, &m->starved);
   if (!m->peers || !m->first_busiest) return m->peers != NULL;
   m->each = tf_each_new(m, (int)rows);
