@@ -155,19 +155,5 @@ try "whom to cite" 0 "Size" cat "$root/CITATION.cff"
 try "an error's code has a page" 0 "trip counts" "$tool" why E_COVER
 try "an expression with a comma in braces" 2 "a text with a comma needs quotes" \
   sh -c "printf 'architecture:\n  memories: [{name: M, bandwidth: {read: min(1, 2)}}]\n  compute: [{name: u, ops: [mac]}]\n' | '$tool' check -"
-
-echo "Who takes a value that help offers"
-# offered COMMAND OPTION: the values, as completion has them
-offered() { "$tool" completion bash | sed -n "s/^  $1:--$2) .*-W \"\([^\"]*\)\".*/\1/p"; }
-for value in $(offered plan objective); do
-  try "plan --objective $value" 0 "" "$tool" plan machine.yaml product.yaml --evals 20 --objective "$value" --quiet
-done
-[ "$(offered train objective)" = "$(offered plan objective)" ] || failed=$((failed + 1)) # it plans
-for command in eval plan; do
-  [ -n "$(offered $command target)" ] || failed=$((failed + 1))
-  for value in $(offered $command target); do # a file that is not there is told of where all words are known
-    try "$command --target $value" 2 "E_IO" "$tool" $command nowhere.yaml --target "$value"
-  done
-done
 echo "stumbles: $failed left"
 [ $failed -eq 0 ]

@@ -24,9 +24,6 @@ workload window 'c: 18, k: 20, y: 7, x: 9, u: 3, v: 3' "I: {$byte, pad: [0, 1, 1
   'S[k,y,x] += I[c,y+u-1,x+v-1] * W[k,c,u,v]' 'Y[k,y,x] = min(max(round(relu(S[k,y,x] + bias[k]) * 0.00137), -128), 127)'
 workload map 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[n,m] = min(max(round((A[m,n] - 7) * 0.31 + x[n]), -128), 127)'
 workload wide 'm: 20, n: 33, k: 40' "A: {$byte}, B: {$byte}" 'S[m,n] += A[m,k] * B[k,n]' 'Y[m,n] = S[m,n] * scale[n] + R[m,n]'
-# none says 8 bits: all are bytes but those that are said to be wider
-workload said 'm: 20, n: 33, k: 40' 'scale: {word-bits: 32}, R: {word-bits: 16}' 'S[m,n] += A[m,k] * B[k,n]' \
-  'Y[m,n] = S[m,n] * scale[n] + R[m,n] + b[n]'
 workload mixed 'm: 20, n: 33, k: 40' "A: {$byte}" 'Y[m,n] += A[m,k] * B[k,n]'
 workload free 'm: 19, n: 45' "A: {$byte}, Y: {$byte}" 'Y[m,n] = max(round(A[m,n] * x[n]), -128)'
 workload best 'm: 20, k: 40' "A: {$byte}, Y: {$byte}" 'Y[m] max= A[m,k] * s[k]'
@@ -72,7 +69,6 @@ each() {
 grep -q avx2 /proc/cpuinfo && isa=avx2 || isa=portable
 [ $isa = portable ] || each product portable 'int8_t:A int8_t:B float:scale int8_t:Y'
 each product $isa 'int8_t:A int8_t:B float:scale int8_t:Y'
-each said $isa 'int8_t:A int8_t:B float:scale float:R int8_t:b float:Y'
 each window $isa 'int8_t:I float:bias int8_t:Y'
 each unsigned $isa 'uint8_t:I int8_t:W uint8_t:Y'
 each unsigned portable 'uint8_t:I uint8_t:Y'
