@@ -338,7 +338,7 @@ static void gathered(c_printer *c, const ir_stmt *s, const ir_buffer *to, const 
   const int64_t sharers = cu_sharers(c->p, s), rows = THREADS / sharers,
                 each = (t->pieces + sharers - 1) / sharers;
   /* pieces up to which a row's address stays in registers for all steps; of a tile without a ring
-   * nothing stays, and the compiler needs fewer registers where it knows the thread */
+   * nothing stays, and with thread_here() nvcc 13 spills (c2d-1) */
   enum { FEW = 8 };
   c_indent(c),
       fprintf(c->out, "const int row = %s %% %" PRId64 ", share = row_here() / %" PRId64 ";\n",
