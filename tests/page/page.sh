@@ -48,7 +48,9 @@ read_page eval "all(abs(sum(e['down'] for e in d['mapping']['edges'] if e['from'
 read_page eval "all(abs(sum(e['up'] for e in d['mapping']['edges'] if e['from'] == i) - l['update']) < 1 for i, l in enumerate(d['mapping']['report']['levels']))"
 read_page eval "d['mapping']['time']['cycles'] == d['mapping']['report']['cycles']"
 read_page diff "d['a']['report']['cycles'] > 5 * d['b']['report']['cycles']"
-read_page plan "sum(len(g['ops']) for g in d['plan']['groups']) == 15 and len(d['passing']) == 2"
+# Every group but the last passes something on, and nothing passes backwards.
+read_page plan "sum(len(g['ops']) for g in d['plan']['groups']) == 15 and {p['first'] for p in d['passing']} == set(range(len(d['plan']['groups']) - 1))"
+read_page plan "all(p['first'] < p['last'] < len(d['plan']['groups']) for p in d['passing'])"
 read_page results "len(d['mappings']) == d['points_all'] == len(d['points'].splitlines()) - 1"
 
 # Nothing is written over, and nothing is left when that is refused.
