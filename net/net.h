@@ -182,7 +182,7 @@ void net_parts_free(net_parts *p);
 /* A mapping nearer to its bound needs no search yet, nor one on fewer chips. */
 #define NET_NEAR 1.02
 /* cost/fewer.c: does the same work for the group on the machines with fewer chips, and keeps what
- * is better on all chips. False: out of memory, or stopped. */
+ * is better on all chips, as long as that gains. False: out of memory, or stopped. */
 typedef bool net_work(net_costs *c, net_cost *x, int64_t evals);
 bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals);
 /* Searches for a better mapping of that group. */

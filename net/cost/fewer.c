@@ -54,30 +54,34 @@ static bool meet_fewer(const net_costs *c, net_cost *x) {
   return x->fewer || tf_out_of_memory(c->d);
 }
 
-/* Keeps the mapping on fewer chips if it is better on all. */
-static void keep_on_all(const net_costs *c, net_cost *x, const net_cost *y, tf_diags *d) {
+/* Keeps the mapping on fewer chips if it is better on all; whether it is. */
+static bool keep_on_all(const net_costs *c, net_cost *x, const net_cost *y, tf_diags *d) {
+  const double before = x->value;
   tf_tree *t = y->tree ? tf_tree_copy(y->tree, c->arch, x->group->workload, d) : NULL;
   tf_figures f;
   if (t && tf_figures_of_tree(t, TF_COUNT_ALL, &f)) {
-    const double before = x->value;
     net_keep(x, &t, tf_objective_value(c->o->objective, &f), f.cycles);
     if (x->value < before) x->slabs = y->slabs;
   }
   tf_tree_free(t);
+  return x->value < before;
 }
 
+/* Half of the chips, half of these, as long as that gains: each try costs as much as that on all.
+ */
 bool net_on_fewer(net_costs *c, net_cost *x, net_work *work, int64_t evals) {
   net_costs all = *c;
-  bool ok = true;
+  bool ok = true, gains = true;
   if (c->n_fewer && !meet_fewer(c, x)) return false;
-  for (int i = 0; ok && i < all.n_fewer && x->value > NET_NEAR * x->least && !net_is_late(c); i++) {
+  for (int i = 0; ok && gains && i < all.n_fewer; i++) {
+    if (x->value <= NET_NEAR * x->least || net_is_late(c)) break;
     net_cost *y = &x->fewer[i];
     if (!(y->least < x->value)) break;
     c->d = tf_diags_new(); /* what has no mapping on fewer chips has one on all */
     c->arch = &all.fewer[i];
     ok = c->d && (work(c, y, evals) || !net_stopped(c));
     c->arch = all.arch;
-    if (ok) keep_on_all(c, x, y, c->d);
+    gains = ok && keep_on_all(c, x, y, c->d);
     tf_diags_free(c->d);
     c->d = all.d;
   }
