@@ -133,11 +133,10 @@ def call(folder, weights, inputs):
     return {k: list(map(taken_as, v)) for k, (v, taken_as) in out.items()}, given
 
 
-def one(tool, cc, model, work, dtype="f32"):
+def one(tool, cc, model, plan, work, dtype="f32"):
     case = json.loads(model.with_suffix(".json").read_text())
     code, weights = work / "code", work / "weights.bin"
-    run(tool, "plan", ARCH, model, "--evals", "20", "--threads", "1", "-o", work / "plan.yaml", "--quiet")
-    run(tool, "emit", ARCH, model, work / "plan.yaml", "--target", "cpu", "--isa", "portable", "--dtype", dtype, "-o", code, "--quiet")
+    run(tool, "emit", ARCH, model, plan, "--target", "cpu", "--isa", "portable", "--dtype", dtype, "-o", code, "--quiet")
     run(tool, "pack", model, "--dtype", dtype, "-o", weights, "--quiet")
     sources = [str(f) for f in code.glob("*.c") if f.name not in ("test.c", "bench.c")]
     flags = ["-std=c17", "-O0", "-w", "-I", code]
@@ -162,16 +161,16 @@ def spoil(cc, code, weights, work):
 def main():
     tool, cc, models = sys.argv[1], sys.argv[2], [pathlib.Path(m) for m in sys.argv[3:]]
     for i, model in enumerate(models):
+        types = ["f32"] + ["bf16"] * (i == 1) + ["int8"] * model.stem.startswith("q-")
         with tempfile.TemporaryDirectory() as folder:
-            work = pathlib.Path(folder)
-            code, weights, n = one(tool, cc, model, work)
-            print(f"{model.name}: {n} weights", "; " + spoil(cc, code, weights, work) if i == 0 else "")
-        if i == 1:
-            with tempfile.TemporaryDirectory() as folder:
-                one(tool, cc, model, pathlib.Path(folder), "bf16")
-        if model.stem.startswith("q-"):
-            with tempfile.TemporaryDirectory() as folder:
-                one(tool, cc, model, pathlib.Path(folder), "int8")
+            plan = pathlib.Path(folder) / "plan.yaml"
+            run(tool, "plan", ARCH, model, "--evals", "20", "--threads", "1", "-o", plan, "--quiet")
+            for dtype in types:
+                work = pathlib.Path(folder) / dtype
+                work.mkdir()
+                code, weights, n = one(tool, cc, model, plan, work, dtype)
+                spoilt = "; " + spoil(cc, code, weights, work) if i == 0 else ""
+                print(f"{model.name}, {dtype}: {n} weights{spoilt}")
 
 
 if __name__ == "__main__":
