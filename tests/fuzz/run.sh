@@ -24,15 +24,15 @@ for f in "$build"/bad/tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/
   { cat "$part"; printf '\f'; cat "$f"; printf '\f'; cat $other; } >"$build/seeds/$(echo "$f" | tr / _)-texts"
 done
 
-# Inputs for CI: some 10 seconds on one core.
+# Inputs for CI: some 7 seconds on one core.
 inputs_of() {
   case $1 in
-  fuzz_npu) echo 3500 ;;
-  fuzz_csp | fuzz_plot) echo 6500 ;;
-  fuzz_tree) echo 15000 ;;
-  fuzz_import | fuzz_plan) echo 20000 ;;
-  fuzz_search_log) echo 200000 ;;
-  *) echo 70000 ;;
+  fuzz_npu) echo 2500 ;;
+  fuzz_csp | fuzz_plot) echo 4500 ;;
+  fuzz_tree) echo 10000 ;;
+  fuzz_import | fuzz_plan) echo 14000 ;;
+  fuzz_search_log) echo 140000 ;;
+  *) echo 50000 ;;
   esac
 }
 
