@@ -100,6 +100,18 @@ class Inputs(Case):
                 self.assertEqual((r.tree().energy_pj, r.tree().cycles), (r.energy_pj, r.cycles))
                 self.assertEqual(tileflow.eval(machine, r).energy_pj, r.energy_pj)
 
+    def test_files_beside_a_file_whose_mapping_is_replaced(self):
+        whole = {**small(), "mapping": MAPPING}
+        tensor = re.findall(r"\w+(?=\[)", whole["workload"]["ops"][0])[1]
+        whole["workload"] = {**WORKLOAD, "tensors": {tensor: {"density": {"file": "at/zeros.mtx"}}}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "whole.yaml")
+            path.write_text(_inputs.to_yaml(whole))
+            pathlib.Path(folder, "at").mkdir()
+            pathlib.Path(folder, "at", "zeros.mtx").write_text("0 0\n1 1\n")
+            r = tileflow.search(path, evals=50)
+            self.assertEqual(r.tree().energy_pj, r.energy_pj)
+
     def test_a_section_is_left_out_line_by_line(self):
         text = "architecture:\n  name: a\nmapping: |\n  DRAM\n\n    op C\n# of the workload\nworkload:\n  dims: {}\n"
         self.assertEqual(_inputs.source(text).without({"mapping"}).text,

@@ -11,6 +11,7 @@ import typing
 
 _KEY = re.compile(r"""^(["']?)([\w.-]+)\1 *:""", re.MULTILINE)
 _FLOW_KEY = re.compile(r"""(["']?)([\w.-]+)\1\s*:""")
+_FILE = re.compile(r"""\bfile["']?\s*:\s*["']?([^\s"',}]+)""")
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _PLAIN = re.compile(r"[A-Za-z_][\w .+*/=(),\[\]-]*(?<! )", re.ASCII)
 
@@ -40,6 +41,7 @@ class Source:
     name: str  # "<mapping>"; of a file its path
     path: typing.Optional[str]
     text: typing.Optional[str]
+    beside: typing.Optional[str] = None  # of a text: the folder where files that it names are
 
     def _sections(self):
         text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
@@ -61,7 +63,14 @@ class Source:
             text = json.dumps({key: value for key, value in json.loads(text).items() if key not in sections}, indent=1)
         else:
             text = "".join(line if kept else "\n" for line, kept in _lines_without(text, sections))
-        return dataclasses.replace(self, path=None, text=text)
+        return dataclasses.replace(self, path=None, text=text, beside=self.beside or self.path and os.path.dirname(os.path.abspath(self.path)))
+
+    def named_files(self):
+        """(name, path) of each file beside it that its text names."""
+        for name in set(_FILE.findall(self.text)) if self.beside else ():
+            path = os.path.join(self.beside, name)
+            if not os.path.isabs(name) and os.path.isfile(path):
+                yield name, path
 
 
 def _literal(text, indent):

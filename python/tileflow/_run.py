@@ -59,9 +59,16 @@ def run(command, sources, options=None, results=()):
         def as_file(s):
             if s.path is not None:
                 return s.path
-            path = os.path.join(folder, f"{len(names)}.yaml")
+            at = os.path.join(folder, str(len(names)))
+            os.mkdir(at)
+            path = os.path.join(at, "text.yaml")
             with open(path, "w", encoding="utf-8", newline="") as out:
                 out.write(s.text)
+            for name, there in s.named_files():
+                here = os.path.normpath(os.path.join(at, name))
+                if here.startswith(at + os.sep) and not os.path.lexists(here):
+                    os.makedirs(os.path.dirname(here), exist_ok=True)
+                    os.symlink(there, here)
             names[path] = s.name
             return path
 
