@@ -125,15 +125,15 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
 /* ---- a mapping ------------------------------------------------------------------------------ */
 
 /* As many steps of the loop at position k of a path as any setting of the loops outside has: where
- * borders clip ranges, the first may have few.  Each of these loops in turn takes the best of some
- * settings, until the steps are as many as without borders. */
+ * borders clip ranges, or reads move apart, the first may have few.  Each of these loops in turn
+ * takes the best of some settings, until the steps are as many as without borders. */
 static int64_t most_steps(const struct tf_model *m, const tf_path *path, int k) {
   const int l = path->loops[k];
   const size_t bytes = (size_t)m->plan->n_loops * sizeof(int64_t);
   int64_t *dg = m->scratch.cur, most = tf_most_steps(&m->ev, l, m->scratch.zero);
   tf_eval inside = m->ev;
   inside.noclip = true;
-  const int64_t whole = tf_most_steps(&inside, l, m->scratch.zero);
+  const int64_t whole = m->ev.parts ? m->ev.trip[l] : tf_most_steps(&inside, l, m->scratch.zero);
   memset(dg, 0, bytes);
   for (int j = 0; j < k && most < whole; j++) {
     const int64_t last = tf_most_steps(&m->ev, path->loops[j], dg) - 1;
@@ -154,7 +154,7 @@ static int64_t most_steps(const struct tf_model *m, const tf_path *path, int k) 
 /* The steps of the loop at position k of a path, of which those past the range do not happen. */
 static int64_t steps_in_use(const struct tf_model *m, const tf_path *path, int k) {
   if (m->quick && !m->partial) return m->ev.trip[path->loops[k]];
-  if (m->plan->cuts) return most_steps(m, path, k);
+  if (m->plan->cuts || m->ev.parts) return most_steps(m, path, k);
   return tf_most_steps(&m->ev, path->loops[k], m->scratch.zero);
 }
 
