@@ -124,10 +124,38 @@ tf_net_routes tf_net_across(const tf_net_line side[2]) {
 
 /* ---- a mapping ------------------------------------------------------------------------------ */
 
-/* The steps of loop l, of which those past the range do not happen. */
-static int64_t steps_in_use(const struct tf_model *m, int l) {
-  const bool full = m->quick && !m->partial;
-  return full ? m->ev.trip[l] : tf_most_steps(&m->ev, l, m->scratch.zero);
+/* As many steps of the loop at position k of a path as any setting of the loops outside has: where
+ * borders clip ranges, or reads move apart, the first may have few.  Each of these loops in turn
+ * takes the best of some settings, until the steps are as many as without borders. */
+static int64_t most_steps(const struct tf_model *m, const tf_path *path, int k) {
+  const int l = path->loops[k];
+  const size_t bytes = (size_t)m->plan->n_loops * sizeof(int64_t);
+  int64_t *dg = m->scratch.cur, most = tf_most_steps(&m->ev, l, m->scratch.zero);
+  tf_eval inside = m->ev;
+  inside.noclip = true;
+  const int64_t whole = m->ev.parts ? m->ev.trip[l] : tf_most_steps(&inside, l, m->scratch.zero);
+  memset(dg, 0, bytes);
+  for (int j = 0; j < k && most < whole; j++) {
+    const int64_t last = tf_most_steps(&m->ev, path->loops[j], dg) - 1;
+    const int64_t tries[] = {1, last / 2, last - 1, last};
+    int64_t best = 0;
+    for (int t = 0; t < 4; t++) {
+      if (tries[t] < 1 || tries[t] > last) continue;
+      dg[path->loops[j]] = tries[t];
+      const int64_t steps = tf_most_steps(&m->ev, l, dg);
+      if (steps > most) most = steps, best = tries[t];
+    }
+    dg[path->loops[j]] = best;
+  }
+  memset(dg, 0, bytes);
+  return most;
+}
+
+/* The steps of the loop at position k of a path, of which those past the range do not happen. */
+static int64_t steps_in_use(const struct tf_model *m, const tf_path *path, int k) {
+  if (m->quick && !m->partial) return m->ev.trip[path->loops[k]];
+  if (m->plan->cuts || m->ev.parts) return most_steps(m, path, k);
+  return tf_most_steps(&m->ev, path->loops[k], m->scratch.zero);
 }
 
 /* Where the loops of these sides stand if the network is one that stages share. */
@@ -179,7 +207,7 @@ static void lines_of(const struct tf_model *m, int slice, int level, bool in_use
     tf_net_line *on = &side[a];
     const int64_t trip = m->ev.trip[path->loops[i]];
     filled[a] = tf_sat_mul(filled[a], trip);
-    on->trip[on->n] = in_use ? steps_in_use(m, path->loops[i]) : trip;
+    on->trip[on->n] = in_use ? steps_in_use(m, path, i) : trip;
     on->shared[on->n++] = shares >> i & 1;
   }
   for (int a = 0; a < 2; a++) { /* a mapping that does not fit is counted on a network that it does
@@ -201,7 +229,7 @@ static double networks_at(const struct tf_model *m, int i, int level, bool apart
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &m->plan->loops[path->loops[k]];
     if (l->axis == TF_TEMPORAL || m->plan->tree->nodes[l->node].level >= level - 1) continue;
-    if (!apart || !(shares >> k & 1)) n *= (double)steps_in_use(m, path->loops[k]);
+    if (!apart || !(shares >> k & 1)) n *= (double)steps_in_use(m, path, k);
   }
   return n;
 }

@@ -233,24 +233,34 @@ static bool in_other_run(const tf_plan *p, const tf_slice *s, const tf_slice *pr
   return false;
 }
 
-/* Whether a loop above the common scope moves what one m-tile reads and not what the other reads:
- * then reuse differs between settings, and between instances with equal boxes. */
-static bool loops_differ(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
+/* Positions of the loops above the common scope that move what one m-tile reads and not what the
+ * other reads: reuse differs between their settings, and between instances with equal boxes. */
+static uint64_t unlike_loops(tf_eval *ev, tf_scratch *w, const tf_slice *s,
+                             const tf_reuse_case *c) {
   const tf_path *path = &ev->plan->path[c->common];
+  uint64_t unlike = 0;
   for (int k = 0; k < path->n; k++)
     if (ev->trip[path->loops[k]] > 1 &&
         ((ev->parts && ev->parted[path->loops[k]]) ||
          !same_shift(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])))
-      return true;
-  return false;
+      unlike |= UINT64_C(1) << k;
+  return unlike;
+}
+
+/* Whether sums count by themselves each setting of loops that move the two differently. */
+static bool may_be_unlike(const tf_eval *ev) {
+  const tf_plan *p = ev->plan;
+  return !(p->cuts || p->skips || p->n_retains || ev->mixed);
 }
 
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
+  w->unlike = 0;
   ev->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0) return false;
   ev->irregular |= in_other_run(ev->plan, s, &ev->plan->slices[c->prev]);
   for (int i = 0; i < c->n_spread; i++)
     if (ev->trip[c->spread[i]] > 1) return false;
-  ev->irregular |= c->common >= 0 && loops_differ(ev, w, s, c);
+  if (c->common >= 0) w->unlike = unlike_loops(ev, w, s, c);
+  ev->irregular |= w->unlike && !may_be_unlike(ev);
   return c->common < 0 || tf_layouts_agree(ev, w, (int)(s - ev->plan->slices), c->prev);
 }

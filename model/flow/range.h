@@ -49,10 +49,12 @@ typedef struct {
 /* Working storage for settings of the loops. */
 typedef struct {
   int64_t *cur, *prv,
-      *zero;      /* [n_loops] current settings, those at the previous entry, and zeros */
-  int64_t *fixed; /* [n_loops] settings of loops that are not summed over: 0 except at borders */
-  tf_ival **made; /* [n_ops] for ev->made */
-  int64_t *pair;  /* [n_loops] corresponding loop of the slice's path; -1: none */
+      *zero;       /* [n_loops] current settings, those at the previous entry, and zeros */
+  int64_t *fixed;  /* [n_loops] settings of loops that are not summed over: 0 except at borders */
+  tf_ival **made;  /* [n_ops] for ev->made */
+  int64_t *pair;   /* [n_loops] corresponding loop of the slice's path; -1: none */
+  uint64_t unlike; /* positions of the loops above a class's common scope that move what its two
+                      m-tiles hold differently; filled by tf_class_survives */
   struct tf_boxes *boxes;   /* of the general count (sums.h); NULL: not created yet */
   struct tf_sum_memo *memo; /* of the slice that is counted (sums.h); NULL: none */
 } tf_scratch;

@@ -89,6 +89,8 @@ extern const char *const gen_feature_name[GEN_N];
 extern bool gen_with_lines;
 /* Whether some dims have more than 16 elements, and spatial loops take as many steps. */
 extern bool gen_wide;
+/* Whether siblings read one tensor under loops which move what they read differently. */
+extern bool gen_turned;
 /* An extent: 1 to most, or a wide one. */
 int gen_extent(tf_rng *g, int most);
 /* One case in so many has ops without dims and tensors of one number; 0: none has. */

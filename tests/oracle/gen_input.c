@@ -73,7 +73,7 @@ static void machine(tf_rng *g, page *p, unsigned *features) {
   units(g, p, n, features);
 }
 
-bool gen_with_lines;
+bool gen_with_lines, gen_turned;
 
 /* ---- workloads: dims and ops ----------------------------------------------------------------- */
 
@@ -153,6 +153,29 @@ static const workload workloads[] = {
     {"mirror", "h: 6, p: 6", "T[h] = I[h] * 2\nO[p] = T[5-p] * T[p]", NULL},
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8, SPELLED = 3, MANY = 500 };
+
+/* Siblings that read one tensor under loops which move what they read differently. */
+static const workload turned[] = {
+    {"turned, maps", "m: @, k: @", "C[m] += A[m,k] * B[k]\nE[k] += A[m,k] * C[m]", NULL},
+    {"turned, products", "m: @, k: @, n: 2, q: 2",
+     "C[m,n] += A[m,k] * B[k,n]\nE[k,q] += A[m,k] * D[m,q]", NULL},
+    {"turned, keys", "m: @, l: @, k: @", "S[m,l] += Q[m,k] * X[l,k]\nO[m] += S[m,l] * X[l,m]",
+     NULL},
+    {"turned, twice", "m: @, l: @, k: @", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]",
+     NULL},
+    {"turned, gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]",
+     NULL},
+    {"turned, strides", "m: @, n: @", "C[m] += A[2*m+n] * B[n]\nE[m] += C[m] * A[m]", NULL},
+    {"turned, sums", "m: @, n: @, k: @",
+     "C[m,n] += A[m,k] * B[k,n]\nD[m,n] += A[n,k] * E[k]\nF[m] += C[m,n] * D[m,n]", NULL},
+    {"turned, padded", "p: @, c: 3, t: 3", "S[c,p] += I[c,p+t-1] * V[t]\nY[p] += S[c,p] * I[c,2]",
+     "{I: {pad: [0, 1]}}"},
+    {"turned, padded plane", "p: 5, k: 5, t: 3",
+     "C[p,k] += A[p+t-1,k] * B[t,k]\nE[k] += A[k,p] * C[p,k]", "{A: {pad: [1, 0]}}"},
+    {"turned, padded sums", "m: 5, k: 3", "C[m] += A[m+k-1] * B[k]\nE[k] += A[m+k-1] * C[m]",
+     "{A: {pad: [1]}}"},
+};
+enum { N_TURNED = sizeof turned / sizeof turned[0] };
 
 static void write_dims(tf_rng *g, page *p, const char *dims) {
   page_say(p, "workload:\n  name: w\n  dims: {");
@@ -248,6 +271,19 @@ static const char *written(tf_rng *g, page *p, unsigned *features) {
   return "attention, spelled";
 }
 
+static const char *written_out(tf_rng *g, page *p, const workload *w, unsigned *features) {
+  *features |= w->tensors ? 1u << GEN_PAD : 0;
+  write_dims(g, p, w->dims);
+  if (w->tensors) {
+    page_say(p, "  tensors: %s\n", w->tensors);
+  } else if (rng_chance(g, 4)) {
+    page_say(p, "  tensors: {%c: {word-bits: %d}}\n", w->ops[0], rng_chance(g, 2) ? 8 : 32);
+    *features |= 1u << GEN_BITS;
+  }
+  write_ops(p, w->ops);
+  return w->name;
+}
+
 const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
   *features |= asked & (1u << GEN_MASK | 1u << GEN_PARTS | 1u << GEN_PEERS);
   asked &= ~(1u << GEN_PEERS);
@@ -270,6 +306,8 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
     gen_free(g, p);
     return "free";
   }
+  if (!asked && gen_turned)
+    return written_out(g, p, &turned[rng_between(g, 0, N_TURNED - 1)], features);
   if (!asked && rng_chance(g, MANY)) return gen_many(g, p);
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN + SPELLED - 1);
   if (*features >> GEN_PEERS & 1 && rng_chance(g, 3)) return gen_peers(g, p);
@@ -278,15 +316,5 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
     *features |= 1u << GEN_PAD;
     return (i - N_WORKLOADS) % 2 ? drawn_one(g, p) : drawn_two(g, p);
   }
-  const workload *w = &workloads[i];
-  *features |= w->tensors ? 1u << GEN_PAD : 0;
-  write_dims(g, p, w->dims);
-  if (w->tensors) {
-    page_say(p, "  tensors: %s\n", w->tensors);
-  } else if (rng_chance(g, 4)) {
-    page_say(p, "  tensors: {%c: {word-bits: %d}}\n", w->ops[0], rng_chance(g, 2) ? 8 : 32);
-    *features |= 1u << GEN_BITS;
-  }
-  write_ops(p, w->ops);
-  return w->name;
+  return written_out(g, p, &workloads[i], features);
 }

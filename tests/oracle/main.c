@@ -2,13 +2,14 @@
  *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage]
  * [--padded] [--masked]
  *               [--free] [--spelled] [--divided] [--left-out] [--walk] [--peers] [--lines] [--wide]
- *               [--numbers] [--all-points]
+ *               [--numbers] [--turned] [--all-points]
  * --padded, --masked, --free, --spelled: only cases with padding, with masks, of workloads drawn
  * freely, of a softmax spelled in any way; --divided: with indices that divide, of which the oracle
  * follows the text; --left-out: of masked ones only those count in which a step was left out;
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
  * --wide: all with long dims and as many instances, as one in 16 has otherwise;
+ * --turned: all with siblings that read one tensor by other indices, as one in 32 has otherwise;
  * --numbers: all with ops without dims, as one in eight has otherwise;
  * --all-points: steps that a mask leaves out count, too, as searches have them; kept cases count
  * both ways;
@@ -27,7 +28,7 @@
 #include "tests/oracle/ways.h"
 #include "tests/oracle/written.h"
 
-enum { WALK_LIMIT = 20000, WALK_MASKED = 3000, MAX_KINDS = 64 };
+enum { WALK_LIMIT = 20000, WALK_MASKED = 3000, MAX_KINDS = 96 };
 
 typedef struct {
   const char *name;
@@ -36,7 +37,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, masked, left_out, walk, lines, wide;
+  bool coverage, print, masked, left_out, walk, lines, wide, turned;
   unsigned features; /* asked for */
   long refused, walked, equal, differ, overflow, too_large, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
@@ -114,6 +115,7 @@ static void one(session *s, uint64_t seed) {
   gen_with_lines =
       s->lines || (!s->features && seed % 8 == 7); /* the others are drawn as they always were */
   gen_wide = s->wide || (!s->features && seed % 16 == 3);
+  gen_turned = s->turned || (!s->features && seed % 32 == 6);
   if (s->file && !load_case(&p, s->file)) {
     printf("# %s: cannot be read, or is longer than %zu bytes\n", s->file, sizeof p.text - 2);
     s->refused++;
@@ -193,6 +195,8 @@ static bool set_mode(session *s, const char *option) {
     s->lines = true;
   else if (!strcmp(option, "--wide"))
     s->wide = true;
+  else if (!strcmp(option, "--turned"))
+    s->turned = true;
   else if (!strcmp(option, "--walk"))
     s->walk = true;
   else if (!strcmp(option, "--all-points"))
@@ -236,7 +240,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
-  gen_with_lines = s.lines, gen_wide = s.wide;
+  gen_with_lines = s.lines, gen_wide = s.wide, gen_turned = s.turned;
   if (ways)
     return ways_print(cases, seed, ways, !alone,
                       (ways_hooks){tf_model_to_walk, tf_model_walked, s.features}) > 0;

@@ -32,7 +32,9 @@ typedef struct {
                    differ */
   struct tf_known *known; /* [TF_KNOWN_MAX] cached sums by distance from the mask's edge */
   uint64_t
-      one_by_one; /* temporal: every setting on its own, as the previous m-tile ends elsewhere */
+      one_by_one;  /* temporal: every setting on its own, as the previous m-tile ends elsewhere */
+  uint64_t unlike; /* every setting on its own, as it moves this m-tile and the previous one
+                      differently */
   uint64_t first_only; /* of `skips`: only the first setting that is not skipped, whatever the loops
                      inside it */
   tf_words sum;

@@ -75,7 +75,7 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 
 /* Whether the settings of loop k must be counted one by one. */
 static bool one_by_one(tf_summing *e, int k) {
-  if ((e->each | e->one_by_one) >> k & 1) return true;
+  if ((e->each | e->one_by_one | e->unlike) >> k & 1) return true;
   if (e->ev->parts && e->ev->parted[e->ev->plan->path[e->s->node].loops[k]]) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
     return uneven_each(e, k) ||
@@ -456,6 +456,7 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   int from = e->c ? e->c->zero_from : TF_MAX_PATH;
   e->zero = from >= TF_MAX_PATH ? 0 : ~UINT64_C(0) << from & ~spatial;
   e->stepping = e->c ? e->c->stepping : -1;
+  e->unlike = e->prev && e->prev != e->s ? e->w->unlike & e->comp->loops : 0;
   e->single = over == TF_OVER_STEPS ? spatial : 0;
   if (over == TF_OVER_WIDTH) e->zero = ~spatial;
   e->each = 0;
@@ -475,9 +476,10 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
   } else { /* loops in the component only because their ranges depend on it do not move the box */
-    uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
+    uint64_t unmoved = group & e->comp->loops & ~e->s->moving & ~e->unlike;
     e->single |= unmoved;
     group &= ~unmoved;
+    if (group & e->unlike) e->each = group & e->comp->loops;
     for (int i = 0; i < e->comp->n_part; i++) /* a mask connects loops that move different ranks */
       if (may_coincide(e, group & e->comp->part[i].loops))
         e->each |= group & e->comp->part[i].loops;
