@@ -171,7 +171,7 @@ static const gr_expr *stored(gr_draft *d, const tf_op *op, const gr_expr *v) {
   char name[300];
   int64_t extent[TF_MAX_RANK];
   int slots[TF_MAX_RANK];
-  tf_index map[TF_MAX_DIMS];
+  tf_index map[TF_MAX_OP_DIMS];
   for (int s = 0; s < op->n_dims; s++) {
     extent[s] = d->dims[op->dims[s]].extent;
     slots[s] = GR_SLOT + s;

@@ -115,7 +115,7 @@ void gr_add_op(gr_draft *d, int out, const int *left, tf_reduce reduce, const gr
 }
 
 void gr_add_reduced(gr_draft *d, const tf_op *op, int out, tf_reduce reduce, const gr_expr *e) {
-  tf_index map[TF_MAX_DIMS];
+  tf_index map[TF_MAX_OP_DIMS];
   bool loops[GR_ALL_DIMS] = {false};
   for (int s = 0; s < op->n_dims; s++) {
     map[s] = gr_form(d, op->dims[s]);

@@ -13,7 +13,7 @@ typedef struct {
   gr_draft *d;
   const tf_op *op;
   gr_inverse *out;
-  int n_taken, taken[4 * TF_MAX_DIMS]; /* dims already in use */
+  int n_taken, taken[4 * TF_MAX_OP_DIMS]; /* dims already in use */
   bool sole;
 } inverter;
 
@@ -86,7 +86,7 @@ static way best_way(const inverter *v, tf_index f, int64_t extent) {
 
 /* ---- solving -------------------------------------------------------------------------- */
 static void set_slot(inverter *v, int slot, tf_index form) {
-  tf_index map[TF_MAX_DIMS];
+  tf_index map[TF_MAX_OP_DIMS];
   for (int s = 0; s < v->op->n_dims; s++)
     map[s] = (tf_index){.c = GR_OPEN};
   map[slot] = form;
@@ -201,7 +201,7 @@ static bool has_place(const tf_op *op) {
  * as good. */
 static bool solve_by_quotients(inverter *v, int rank, tf_index f, int64_t extent) {
   gr_inverse *out = v->out;
-  tf_term term[TF_MAX_DIMS];
+  tf_term term[TF_MAX_OP_DIMS];
   if (v->d->whole || (v->sole && f.n_terms < 3) || !counts_through(v, f, extent, term) ||
       has_place(v->op))
     return false;

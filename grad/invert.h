@@ -16,7 +16,7 @@ typedef struct {
   bool
       in_order[TF_MAX_RANK]; /* and they are the rank's words in their order, no more and no less */
   tf_index place[TF_MAX_RANK]; /* the coordinate, where split */
-  tf_index x[TF_MAX_DIMS];     /* of each slot of the op */
+  tf_index x[TF_MAX_OP_DIMS];  /* of each slot of the op */
   int n_zero;
   tf_index zero[TF_MAX_RANK];
   bool pointwise; /* nothing but the home dims is looped over, and every point is one */

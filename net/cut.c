@@ -99,9 +99,9 @@ static bool take_dims(cutter *c) {
   c->dim = TF_ARRAY(c->a, int, (size_t)c->first[n]);
   if (!c->dim || !net_join_dims(c->a, c->network, c->op, n, c->first, c->dim, &c->wl->n_dims))
     return no_memory(c);
-  if (c->wl->n_dims > TF_MAX_DIMS)
+  if (c->wl->n_dims > NET_GROUP_DIMS)
     return tf_fail(c->d, c->loc, TF_E_LIMIT, "the ops of a group have more than %d dims",
-                   TF_MAX_DIMS);
+                   NET_GROUP_DIMS);
   c->wl->dims = TF_ARRAY(c->a, tf_dim, (size_t)c->wl->n_dims);
   if (!c->wl->dims) return no_memory(c);
   int seen = 0;

@@ -7,9 +7,11 @@
 
 enum {
   NET_MAX_GROUP = 32,
+  NET_GROUP_DIMS = 64,
   NET_MOST_AT_ONCE = 64,
   NET_MOST_AGAIN = 4
-}; /* the most ops of a group; groups planned at once; ops of a group that others compute again */
+}; /* the most ops of a group, and its dims; groups planned at once; ops of a group that others
+      compute again */
 
 /* dims.c: finds the dims of the group's ops that are the same. dim[slot of op i] is a number 0 ..
  * *n_dims - 1, in the order of first use; first[i] is the first slot of op i. Ops are in

@@ -314,7 +314,7 @@ bool net_add_row(tf_arena *a, tf_workload *wl, const tf_tensor *const *outside,
                  tf_group_place *place) {
   splitter s = {.a = a, .wl = wl, .place = place};
   bool *rows = TF_ARRAY(a, bool, (size_t)wl->n_tensors);
-  bool any = false, may = wl->n_dims < TF_MAX_DIMS;
+  bool any = false, may = wl->n_dims < NET_GROUP_DIMS;
   if (!rows) return false;
   for (int i = 0; i < wl->n_ops; i++) {
     const int lone = lone_operand(&s, &wl->ops[i]);

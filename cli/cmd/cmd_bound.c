@@ -89,11 +89,6 @@ static void explain(const cli_session *s, const tf_slope *p, double units, cli_t
                "Left out: the proof by nested loops of op '%s', which has too many dims; the words "
                "of its tensors count once.\n",
                wl->ops[p->op_left_out].name);
-  if (p->phases_left_out)
-    cli_printf(
-        out,
-        "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n",
-        TF_SLOPE_DIMS);
 }
 
 static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {

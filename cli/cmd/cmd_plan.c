@@ -254,8 +254,8 @@ static cli_status run_plan(const void *options) {
 const cli_command cmd_plan = {
     .name = "plan",
     .summary = "cut a network into fused groups, and map each",
-    .about = "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 ops "
-             "over 64 dims), cuts it into groups of ops that are fused each by itself, by dynamic "
+    .about = "Reads an architecture and a network (an ONNX model, or a workload of up to 4096 "
+             "ops), cuts it into groups of ops that are fused each by itself, by dynamic "
              "programming, and prints what each group costs, the sums beside the lower bound, and "
              "the memory that passes between groups (docs/HOWTO-plan.md).  With --target cpu, cuda "
              "or npu each group gets the mapping whose kernel promises most, not the one of least "

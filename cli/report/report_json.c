@@ -446,7 +446,6 @@ static json_t *left_out(const cli_session *s, const tf_slope *p) {
   if (p->op_left_out >= 0)
     json_array_append_new(out, json_pack("{s:s, s:s}", "proof", "nested loops", "op",
                                          s->spec->workload->ops[p->op_left_out].name));
-  if (p->phases_left_out) json_array_append_new(out, json_pack("{s:s}", "proof", "phases"));
   return out;
 }
 

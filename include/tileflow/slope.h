@@ -9,10 +9,6 @@
 extern "C" {
 #endif
 
-enum {
-  TF_SLOPE_DIMS = 64
-}; /* with more dims in the workload, the bound counts each tensor once only */
-
 /* A lower bound on the words that any mapping of the workload reads from and writes to the
  * outermost memory, if at most `capacity` words are on chip at any time: in all inner memories, all
  * instances together, and in the units, which hold up to tf_slope_operands words each.  It holds
@@ -49,7 +45,6 @@ typedef struct {
   double compulsory; /* each input and output once */
   int op_left_out;   /* an op with too many dims for the proof by nested loops: its words count once
                         each; -1: none */
-  bool phases_left_out; /* too many dims for the proof by phases */
 } tf_slope;
 
 typedef struct {

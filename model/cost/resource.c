@@ -24,24 +24,16 @@ int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
   return words;
 }
 
-/* Words at home at `level` in scopes from node n down; `kept`: only those that node n itself keeps.
- */
-static int64_t homes_below(struct tf_model *m, int n, int level) {
+/* Bits at home at `level` in scopes from node n to before node `end`. */
+static int64_t homes_in(struct tf_model *m, int n, int end, int level) {
+  const tf_plan *p = m->plan;
   int64_t bits = 0;
-  for (int z = 0; z < m->plan->wl->n_tensors; z++)
-    if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
-        tf_plan_above(m->plan, n, m->plan->home_scope[z]) && tf_counts_home(m, z))
+  for (int i = p->kept_from[n]; i < p->kept_from[end]; i++) {
+    const int z = p->kept[i];
+    if (p->home_level[z] == level && tf_counts_home(m, z))
       bits = tf_sat_add(
-          bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
-  return bits;
-}
-
-static int64_t homes_at(struct tf_model *m, int n, int level) {
-  int64_t bits = 0;
-  for (int z = 0; z < m->plan->wl->n_tensors; z++)
-    if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level && tf_counts_home(m, z))
-      bits = tf_sat_add(
-          bits, tf_held_bits(m, level, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+          bits, tf_held_bits(m, level, z, m->res.counts[level * p->wl->n_tensors + z].peak));
+  }
   return bits;
 }
 
@@ -59,15 +51,15 @@ typedef struct {
 
 static held held_of(const struct tf_model *m, const tf_node *n, int level, int z) {
   const tf_plan *p = m->plan;
+  const int key = level * p->wl->n_tensors + z, end = p->held_from[key + 1];
   held h = {0, 1, 0};
   int64_t len[TF_MAX_RANK] = {0};
-  for (int c = 0; c < n->n_children; c++) {
+  for (int k = p->held_from[key], c = 0; k < end && c < n->n_children; c++) {
     int64_t most = 0;
-    for (int i = 0; i < p->n_tile_slices; i++) {
-      const tf_slice *s = &p->slices[i];
-      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
-        continue;
-      if (!tf_counts_slice(m, i)) continue;
+    const int past = p->tree->nodes[n->children[c]].end;
+    for (; k < end && p->slices[p->held[k]].node < past; k++) {
+      const int i = p->held[k];
+      if (p->slices[i].node < n->children[c] || !tf_counts_slice(m, i)) continue;
       for (int r = 0; r < p->wl->tensors[z].rank; r++) {
         int64_t l = m->rank_len[m->views->rank_at[i] + r];
         len[r] = l > len[r] ? l : len[r];
@@ -83,13 +75,10 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
   return h;
 }
 
-/* Whether several slices of the tensor are held at the level somewhere; even with many ops this is
- * rare. */
+/* Whether several slices of the tensor are held at the level somewhere. */
 static bool several(const tf_plan *p, int level, int z) {
-  int n = 0;
-  for (int i = 0; i < p->n_tile_slices && n < 2; i++)
-    n += p->slices[i].tensor == z && p->slices[i].level == level;
-  return n > 1;
+  const int key = level * p->wl->n_tensors + z;
+  return p->held_from[key + 1] - p->held_from[key] > 1;
 }
 
 /* Bits that children sharing a memory's content would count twice: their boxes of one tensor minus
@@ -141,7 +130,7 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level)) return 0;
   if (node->kind == TF_TILE && node->level == level) {
     *worst = n;
-    return tf_sat_add(homes_below(m, n, level), tile_bits(m, n, level));
+    return tf_sat_add(homes_in(m, n, node->end, level), tile_bits(m, n, level));
   }
   const tf_scope_row *row = node->kind == TF_SCOPE ? tf_scope_at(node->scope) : NULL;
   int64_t total = 0;
@@ -155,7 +144,7 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
     if (add) *worst = n;
   }
   if (row && row->words == TF_HELD_UNION) total -= shared_twice(m, node, level);
-  int64_t kept = node->kind == TF_SCOPE ? homes_at(m, n, level) : 0;
+  int64_t kept = node->kind == TF_SCOPE ? homes_in(m, n, n + 1, level) : 0;
   if (kept) *worst = n;
   return tf_sat_add(total, kept);
 }

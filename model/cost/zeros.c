@@ -79,12 +79,18 @@ static double any_point(const several *v, int n, bool least, bool *exact) {
   return one;
 }
 
+/* Sets of dims are of an op's dims, in its order. */
+static uint64_t of_dim(const tf_op *op, int dim) {
+  const int slot = tf_op_slot(op, dim);
+  return slot < 0 ? 0 : UINT64_C(1) << slot;
+}
+
 /* Ranks of a reference that the dims move. */
-static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
+static uint32_t ranks_moved(const tf_op *op, const tf_ref *ref, int rank, uint64_t dims) {
   uint32_t moved = 0;
   for (int r = 0; r < rank; r++)
     for (int k = 0; k < ref->index[r].n_terms; k++)
-      if (dims >> ref->index[r].terms[k].dim & 1) moved |= 1u << r;
+      if (dims & of_dim(op, ref->index[r].terms[k].dim)) moved |= 1u << r;
   return moved;
 }
 
@@ -92,11 +98,12 @@ static uint32_t ranks_moved(const tf_ref *ref, int rank, uint64_t dims) {
 
 /* Whether the reduced dims move every rank of the reference by one of them at most, and along the
  * rank of the tensor's blocks, if they move it, over all of it and over no other rank. */
-static bool separates(const tf_tensor *t, const tf_workload *wl, const tf_ref *ref, uint64_t dims) {
+static bool separates(const tf_workload *wl, const tf_op *op, const tf_ref *ref, uint64_t dims) {
+  const tf_tensor *t = &wl->tensors[ref->tensor];
   for (int r = 0; r < t->rank; r++) {
     int n = 0, last = -1;
     for (int k = 0; k < ref->index[r].n_terms; k++)
-      if (dims >> ref->index[r].terms[k].dim & 1) n++, last = ref->index[r].terms[k].dim;
+      if (dims & of_dim(op, ref->index[r].terms[k].dim)) n++, last = ref->index[r].terms[k].dim;
     if (n > 1) return false;
     const bool blocks = (t->density.fall == TF_FALL_BLOCKS && t->density.rank == r) ||
                         t->density.fall == TF_FALL_TILES || t->density.fall == TF_FALL_KNOWN;
@@ -124,12 +131,13 @@ static bool has_steps(const struct tf_model *m, int o, int loop) {
 static bool may_repeat(const struct tf_model *m, int i, const tf_ref *ref, int rank,
                        uint64_t loops) {
   const tf_path *path = &m->plan->path[m->plan->slices[i].node];
+  const tf_op *op = &m->plan->wl->ops[op_of_slice(m->plan, i)];
   for (int r = 0; r < rank; r++) {
     uint64_t dims = 0;
     for (int k = 0; k < path->n; k++) {
       const int dim = m->plan->loops[path->loops[k]].dim;
       if (loops >> k & 1 && m->ev.trip[path->loops[k]] > 1 && tf_index_coef(&ref->index[r], dim))
-        dims |= UINT64_C(1) << dim;
+        dims |= of_dim(op, dim);
     }
     if (dims & (dims - 1)) return true;
   }
@@ -185,7 +193,8 @@ static bool may_differ(const struct tf_model *m, int i, uint64_t on) {
 static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   const tf_plan *p = m->plan;
   const int o = op_of_slice(p, i);
-  const tf_ref *ref = &p->wl->ops[o].reads[r];
+  const tf_op *op = &p->wl->ops[o];
+  const tf_ref *ref = &op->reads[r];
   const tf_tensor *t = &p->wl->tensors[ref->tensor];
   const tf_path *path = &p->path[p->slices[i].node];
   several v = {.read = r, .count = 1};
@@ -197,9 +206,10 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
     *exact &= has_steps(m, o, path->loops[k]);
     v.count *= (double)trip;
     v.along |= UINT64_C(1) << k;
-    dims |= UINT64_C(1) << p->loops[path->loops[k]].dim;
+    dims |= of_dim(op, p->loops[path->loops[k]].dim);
   }
-  const uint32_t ranks = moves_readers(m, i, loops) ? UINT32_MAX : ranks_moved(ref, t->rank, dims);
+  const uint32_t ranks =
+      moves_readers(m, i, loops) ? UINT32_MAX : ranks_moved(op, ref, t->rank, dims);
   v.odds = tf_sparse_odds(p->sparse, ref->tensor, ranks, false, exact);
   if (v.count > 1) *exact &= !may_repeat(m, i, ref, t->rank, loops) && m->quick && !m->partial;
   *exact &= !tf_is_padded(t);
@@ -241,16 +251,16 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
   const tf_ref *ref = &op->reads[r];
   const tf_tensor *t = &wl->tensors[ref->tensor];
   several x = {.read = r, .count = 1};
-  *exact &= separates(t, wl, ref, reduced) && !tf_is_padded(t);
+  *exact &= separates(wl, op, ref, reduced) && !tf_is_padded(t);
   for (int d = op->n_out_dims; d < op->n_dims; d++) {
     const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
     if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
     x.count *= extent / by;
-    x.along |= UINT64_C(1) << op->dims[d];
+    x.along |= UINT64_C(1) << d;
     *exact &= by < 2 || (m->quick && !m->partial && t->density.fall <= TF_FALL_UNIFORM);
   }
-  x.odds =
-      tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(ref, t->rank, reduced), true, exact);
+  x.odds = tf_sparse_odds(m->plan->sparse, ref->tensor, ranks_moved(op, ref, t->rank, reduced),
+                          true, exact);
   return x;
 }
 
@@ -264,7 +274,7 @@ static double updated(const struct tf_model *m, int i, uint64_t on, bool *exact)
   int n = 0;
   uint64_t reduced = 0;
   for (int d = op->n_out_dims; d < op->n_dims; d++)
-    reduced |= UINT64_C(1) << op->dims[d];
+    reduced |= UINT64_C(1) << d;
   for (int r = 0; r < op->n_reads; r++) {
     if (!(on >> r & 1)) continue;
     const several x = of_result(m, i, r, reduced, exact);

@@ -205,11 +205,49 @@ static bool links_out(const tf_plan *p, const tf_slice *s, const tf_reuse_case *
   return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
 }
 
-static bool add_slices(tf_arena *a, tf_plan *p) {
-  size_t most = (size_t)p->tree->n_nodes * (size_t)p->wl->n_tensors;
+/* The most slices: a node has as many as there are references below it, or tensors. */
+static size_t most_slices(const tf_plan *p, int *below) {
+  size_t most = 0;
   for (int o = 0; o < p->wl->n_ops; o++)
-    most += (size_t)p->wl->ops[o].n_reads + 1;
-  p->slices = TF_ARRAY(a, tf_slice, most);
+    for (int n = p->tree->op_node[o]; n >= 0; n = p->tree->nodes[n].parent)
+      below[n] += p->wl->ops[o].n_reads + 1;
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    most +=
+        (size_t)(p->tree->nodes[n].kind == TF_OP || below[n] < p->wl->n_tensors ? below[n]
+                                                                                : p->wl->n_tensors);
+  return most;
+}
+
+static int held_key(const tf_plan *p, const tf_slice *s) {
+  return s->level * p->wl->n_tensors + s->tensor;
+}
+
+/* Lists slices by level and tensor, and tensors by the scope that is their home. */
+static bool list_held(tf_arena *a, tf_plan *p) {
+  const int keys = p->arch->n_memories * p->wl->n_tensors, nodes = p->tree->n_nodes;
+  int *from = p->held_from = TF_ARRAY(a, int, (size_t)keys + 2);
+  int *home = p->kept_from = TF_ARRAY(a, int, (size_t)nodes + 2);
+  p->held = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
+  p->kept = TF_ARRAY(a, int, (size_t)p->wl->n_tensors + 1);
+  if (!from || !home || !p->held || !p->kept) return false;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    from[held_key(p, &p->slices[i]) + 2]++;
+  for (int i = 0; i < keys; i++)
+    from[i + 1] += from[i];
+  for (int i = 0; i < p->n_tile_slices; i++)
+    p->held[from[held_key(p, &p->slices[i]) + 1]++] = i;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0) home[p->home_scope[z] + 2]++;
+  for (int n = 0; n < nodes; n++)
+    home[n + 1] += home[n];
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0) p->kept[home[p->home_scope[z] + 1]++] = z;
+  return true;
+}
+
+static bool add_slices(tf_arena *a, tf_plan *p) {
+  int *below = TF_ARRAY(a, int, (size_t)p->tree->n_nodes + 1);
+  p->slices = below ? TF_ARRAY(a, tf_slice, most_slices(p, below) + 1) : NULL;
   p->op_slice = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
   if (!p->slices || !p->op_slice) return false;
   for (int i = 0; i < p->tree->n_nodes; i++)
@@ -217,6 +255,7 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   p->n_tile_slices = p->n_slices;
   for (int o = 0; o < p->wl->n_ops; o++)
     if (!add_op_slices(a, p, o)) return false;
+  if (!list_held(a, p)) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
     if (!tf_plan_classes(a, p, &p->slices[i])) return false;
   for (int i = 0; i < p->n_tile_slices && p->n_retains; i++)

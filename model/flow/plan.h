@@ -132,6 +132,9 @@ typedef struct tf_plan {
   int n_slices;
   tf_slice *slices;  /* m-tile slices first ... */
   int n_tile_slices; /* ... then op leaves: one per reference, reads then output, op by op */
+  /* held[held_from[i] .. held_from[i + 1] - 1]: m-tile slices of a tensor at a level, i = level *
+   * wl->n_tensors + tensor, by node; kept: of a scope, by its node, the tensors at home there */
+  int *held_from, *held, *kept_from, *kept;
   /* inputs and outputs that live in inner memories, one for each m-tile of that memory: what is
    * touched below; nothing moves, but it is held throughout */
   int n_at_home;

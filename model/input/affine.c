@@ -6,8 +6,8 @@
 #include "model/input/dims.h"
 #include "model/input/workload_read.h"
 
-_Static_assert((int)TF_CUT_DIMS == TF_MAX_DIMS && (int)TF_CUT_RANK == TF_MAX_RANK &&
-                   (int)TF_CUT_EXPR == TF_MAX_EXPR,
+_Static_assert((int)TF_CUT_DIMS == TF_MAX_DIMS && (int)TF_CUT_OP_DIMS == TF_MAX_OP_DIMS &&
+                   (int)TF_CUT_RANK == TF_MAX_RANK && (int)TF_CUT_EXPR == TF_MAX_EXPR,
                "limits of the rooms agree");
 
 static bool fail_overflow(tf_wl_reader *w, const tf_lex *at) {

@@ -17,7 +17,8 @@ typedef struct {
 /* Limits, each an E_LIMIT when passed. */
 enum {
   TF_MAX_PARAMS = 4096,
-  TF_MAX_DIMS = 64,
+  TF_MAX_DIMS = 4096,
+  TF_MAX_OP_DIMS = 64, /* of one op: sets of its dims are 64-bit words */
   TF_MAX_OPS = 4096,
   TF_MAX_TENSORS = 8192,
   TF_MAX_RANK = 16,

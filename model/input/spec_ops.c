@@ -11,10 +11,11 @@ static int plain_dim(const tf_index *x) {
   return plain ? x->terms[0].dim : -1;
 }
 
+/* One more than there may be is kept, so that check_dims sees it. */
 static void add_dim(tf_op *op, int dim) {
   for (int i = 0; i < op->n_dims; i++)
     if (op->dims[i] == dim) return;
-  op->dims[op->n_dims++] = dim;
+  if (op->n_dims <= TF_MAX_OP_DIMS) op->dims[op->n_dims++] = dim;
 }
 
 static void add_index_dims(const tf_wl_reader *w, tf_op *op, const tf_index *x) {
@@ -41,7 +42,7 @@ static bool may_count(const tf_index *x) {
 /* Every index a dim of its own, or a sum of parts; fills op->dims. */
 static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span,
                        const tf_ynode *text, int rank) {
-  op->dims = TF_ARRAY(w->base->arena, int, TF_MAX_DIMS);
+  op->dims = TF_ARRAY(w->base->arena, int, TF_MAX_OP_DIMS + 1);
   if (!op->dims) return tf_no_memory(w->base);
   for (int r = 0; r < rank; r++) {
     int dim = plain_dim(&left->index[r]);
@@ -54,7 +55,7 @@ static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_
       continue;
     }
     if (dim >= 0 && !twice) {
-      op->dims[op->n_dims++] = dim;
+      add_dim(op, dim);
       continue;
     }
     if (w->failed && dim < 0) return false; /* an unknown dim, reported before */
@@ -106,6 +107,11 @@ static void add_reduced_dims(const tf_wl_reader *w, tf_op *op) {
       add_index_dims(w, op, &op->reads[i].index[r]);
   for (int i = 0; i < op->n_expr; i++)
     if (op->expr[i].what == TF_X_DIM) add_dim(op, op->expr[i].dim);
+}
+
+static bool check_dims(tf_wl_reader *w, const tf_op *op, tf_loc at) {
+  return op->n_dims <= TF_MAX_OP_DIMS ||
+         tf_fail(w->base->diags, at, TF_E_LIMIT, "an op over more than %d dims", TF_MAX_OP_DIMS);
 }
 
 static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
@@ -198,7 +204,7 @@ static bool parse_op(tf_wl_reader *w, int no, const tf_ynode *text) {
   if (right_before || w->failed || !good) return good && check_no_self(w, op);
   add_reduced_dims(w, op);
   op->kinds = kinds_of(op);
-  return check_no_self(w, op) && check_assign(w, op, at);
+  return check_no_self(w, op) && check_dims(w, op, left.at) && check_assign(w, op, at);
 }
 
 /* ---- the list ----------------------------------------------------------------------- */

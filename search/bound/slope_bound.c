@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "model/demand/demand.h"
+#include "model/input/dims.h"
+#include "model/input/reader.h"
 #include "search/bound/slope_hbl.h"
 #include "search/bound/slope_in_bounds.h"
 #include "tileflow/model.h"
@@ -25,10 +27,10 @@
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
+  /* Sets of dims are of the op's, in its order. */
   uint64_t window; /* window dims, added to a longer dim in some index: one value is fixed, results
                       are summed over values */
-  uint64_t all;    /* its dims */
-  int64_t extents[64];
+  int64_t extents[TF_MAX_OP_DIMS];
   double points;
   int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as all tensors
                                together share the budget */
@@ -50,24 +52,27 @@ static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
         if (wl->dims[ix->terms[t].dim].extent > wl->dims[ix->terms[longest].dim].extent)
           longest = t;
       for (int t = 0; t < ix->n_terms; t++)
-        if (t != longest) window |= UINT64_C(1) << ix->terms[t].dim;
+        if (t != longest) window |= UINT64_C(1) << tf_op_slot(op, ix->terms[t].dim);
     }
   return window;
 }
 
-/* The only dim that changes an index while window dims are fixed, or the only dim it has; -1:
- * none. */
-static int pure_dim(const tf_index *ix, uint64_t window) {
-  int dim = ix->n_terms == 1 ? ix->terms[0].dim : -1;
-  for (int t = 0; t < ix->n_terms && ix->n_terms > 1; t++)
-    if (!(window >> ix->terms[t].dim & 1)) dim = dim == -1 ? ix->terms[t].dim : -2;
+/* The only dim of the op that changes an index while window dims are fixed, or the only dim it has;
+ * -1: none. */
+static int pure_dim(const tf_op *op, const tf_index *ix, uint64_t window) {
+  int dim = ix->n_terms == 1 ? tf_op_slot(op, ix->terms[0].dim) : -1;
+  for (int t = 0; t < ix->n_terms && ix->n_terms > 1; t++) {
+    const int slot = tf_op_slot(op, ix->terms[t].dim);
+    if (!(window >> slot & 1)) dim = dim == -1 ? slot : -2;
+  }
   return dim < 0 ? -1 : dim;
 }
 
-static uint64_t dims_of(const tf_workload *wl, const tf_ref *ref, uint64_t window) {
+static uint64_t dims_of(const tf_workload *wl, const tf_op *op, const tf_ref *ref,
+                        uint64_t window) {
   uint64_t dims = 0;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++) {
-    int d = pure_dim(&ref->index[r], window);
+    int d = pure_dim(op, &ref->index[r], window);
     if (d >= 0) dims |= UINT64_C(1) << d;
   }
   return dims;
@@ -85,7 +90,7 @@ static void add_set(subject *s, int z, uint64_t dims, double fiber) {
 static uint64_t output_dims(const tf_op *op) {
   uint64_t dims = 0;
   for (int r = 0; r < op->n_out_dims; r++)
-    dims |= UINT64_C(1) << op->dims[r];
+    dims |= UINT64_C(1) << r;
   return dims;
 }
 
@@ -129,13 +134,13 @@ static void add_maker(subject *s, const tf_ref *ref) {
   for (int i = 0; i < maker->n_reads; i++) {
     int z = maker->reads[i].tensor;
     if (is_intermediate(&s->wl->tensors[z]) || reads_already(maker, i)) continue;
-    uint64_t need = dims_of(s->wl, &maker->reads[i], window), dims = 0;
+    uint64_t need = dims_of(s->wl, maker, &maker->reads[i], window), dims = 0;
     if (!slope_fibre(s->wl, o, &maker->reads[i], need)) continue;
     double fiber = 1;
-    for (int d = 0; d < 64; d++)
-      if (need >> d & 1 && !(output_dims(maker) >> d & 1)) fiber *= (double)s->wl->dims[d].extent;
+    for (int d = maker->n_out_dims; d < maker->n_dims; d++)
+      if (need >> d & 1) fiber *= (double)s->wl->dims[maker->dims[d]].extent;
     for (int r = 0; r < maker->n_out_dims; r++) {
-      int d = need >> maker->dims[r] & 1 ? pure_dim(&ref->index[r], s->window) : -1;
+      int d = need >> r & 1 ? pure_dim(s->op, &ref->index[r], s->window) : -1;
       if (d >= 0) dims |= UINT64_C(1) << d;
     }
     add_set(s, z, dims, fiber);
@@ -148,13 +153,11 @@ static void gather_sets(subject *s, const tf_demand *need, int o) {
   *s = (subject){
       .wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_in_bounds(need, o)};
   for (int d = 0; d < op->n_dims; d++)
-    s->all |= UINT64_C(1) << op->dims[d];
-  for (int d = 0; d < wl->n_dims && d < 64; d++)
-    s->extents[d] = wl->dims[d].extent;
+    s->extents[d] = wl->dims[op->dims[d]].extent;
   if (!is_intermediate(&wl->tensors[op->out])) add_set(s, op->out, output_dims(op), 1);
   for (int i = 0; i < op->n_reads; i++)
     if (!is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i))
-      add_set(s, op->reads[i].tensor, dims_of(wl, &op->reads[i], s->window), 1);
+      add_set(s, op->reads[i].tensor, dims_of(wl, op, &op->reads[i], s->window), 1);
   s->n_own = s->n;
   for (int i = 0; i < op->n_reads; i++)
     if (is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i))
@@ -166,7 +169,7 @@ static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   hbl_set set[HBL_MAX_SETS];
   memcpy(set, s->set, sizeof set);
   set[s->n_own] = (hbl_set){dims, 1, (double)tf_tensor_words(&s->wl->tensors[z])};
-  return hbl_points(set, s->n_own + 1, s->extents, s->all, budget);
+  return hbl_points(set, s->n_own + 1, s->extents, s->op->n_dims, budget);
 }
 
 /* The most points of the op in a phase of X words: those that touch only intermediates of this
@@ -179,10 +182,10 @@ static double most_points(const subject *s, double capacity, double x) {
   if (any) points += crossing(s, op->out, output_dims(op), budget);
   for (int i = 0; i < op->n_reads; i++) {
     if (!is_intermediate(&wl->tensors[op->reads[i].tensor]) || reads_already(op, i)) continue;
-    points += crossing(s, op->reads[i].tensor, dims_of(wl, &op->reads[i], s->window), budget);
+    points += crossing(s, op->reads[i].tensor, dims_of(wl, op, &op->reads[i], s->window), budget);
     any = true;
   }
-  return points + hbl_points(s->set, s->n, s->extents, s->all, any ? budget : capacity + x);
+  return points + hbl_points(s->set, s->n, s->extents, s->op->n_dims, any ? budget : capacity + x);
 }
 
 /* Each phase length gives a valid bound: the best one of a grid. */
@@ -240,7 +243,7 @@ double tf_slope_hand(const tf_arch *arch, const tf_workload *wl) {
 double tf_slope_bound(const tf_workload *wl, double capacity) {
   double best = compulsory(wl);
   tf_demand need;
-  if (best < 0 || !(capacity < 1e18) || wl->n_dims > TF_SLOPE_DIMS) return best;
+  if (best < 0 || !(capacity < 1e18)) return best;
   bool *may_wait = tf_bounds_may_wait(wl);
   const bool known = tf_demand_of(wl, &need) && may_wait;
   for (int o = 0; o < wl->n_ops && known; o++) {

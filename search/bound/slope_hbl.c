@@ -33,11 +33,10 @@ static double most_product(const hbl_set *set, const double *s, int n, double bu
 }
 
 static double bound_of(const hbl_set *set, const double *s, int n, const int64_t *extents,
-                       uint64_t all, double budget) {
+                       int n_dims, double budget) {
   double points = most_product(set, s, n, budget);
-  for (int d = 0; d < 64 && all >> d; d++) {
+  for (int d = 0; d < n_dims; d++) {
     double covered = 0;
-    if (!(all >> d & 1)) continue;
     for (int i = 0; i < n; i++)
       if (set[i].dims >> d & 1) covered += s[i];
     if (covered < 1) points += (1 - covered) * log((double)extents[d]);
@@ -45,7 +44,7 @@ static double bound_of(const hbl_set *set, const double *s, int n, const int64_t
   return points;
 }
 
-double hbl_points(const hbl_set *set, int n, const int64_t *extents, uint64_t all, double budget) {
+double hbl_points(const hbl_set *set, int n, const int64_t *extents, int n_dims, double budget) {
   static const double values[] = {0, 1.0 / 3, 0.5, 2.0 / 3, 1};
   enum { N_VALUES = sizeof values / sizeof values[0] };
   int choice[HBL_MAX_SETS] = {0};
@@ -54,7 +53,7 @@ double hbl_points(const hbl_set *set, int n, const int64_t *extents, uint64_t al
     double s[HBL_MAX_SETS] = {0}, points;
     for (int i = 0; i < n; i++)
       s[i] = values[choice[i]];
-    points = bound_of(set, s, n, extents, all, budget);
+    points = bound_of(set, s, n, extents, n_dims, budget);
     best = points < best ? points : best;
     int i = 0;
     while (i < n && ++choice[i] == N_VALUES)

@@ -6,14 +6,14 @@
 
 enum { HBL_MAX_SETS = 6 };
 
-/* Words of one tensor: at least `fiber` words for each setting of the dims in the mask; `most`
- * words in total. */
+/* Words of one tensor: at least `fiber` words for each setting of the dims in the set, of an op's
+ * dims in its order; `most` words in total. */
 typedef struct {
   uint64_t dims;
   double fiber, most;
 } hbl_set;
 
-/* An upper bound on the number of points whose words sum up to at most `budget`.  extents[d] for
- * the dims in `all`. */
-double hbl_points(const hbl_set *set, int n, const int64_t *extents, uint64_t all, double budget);
+/* An upper bound on the number of points whose words sum up to at most `budget`.  extents:
+ * of the op's dims. */
+double hbl_points(const hbl_set *set, int n, const int64_t *extents, int n_dims, double budget);
 #endif

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "model/input/dims.h"
+#include "model/input/reader.h"
+
 enum { MOST_SETTINGS = 1 << 16 };
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -52,10 +55,10 @@ static double share_in(const tf_coords *of, const tf_index *ix, int64_t lo, int6
   return s.in / all;
 }
 
-static uint64_t dims_of(const tf_index *ix) {
+static uint64_t dims_of(const tf_op *op, const tf_index *ix) {
   uint64_t dims = 0;
   for (int t = 0; t < ix->n_terms; t++)
-    dims |= UINT64_C(1) << ix->terms[t].dim;
+    dims |= UINT64_C(1) << tf_op_slot(op, ix->terms[t].dim);
   return dims;
 }
 
@@ -71,8 +74,8 @@ double slope_in_bounds(const tf_demand *d, int o) {
       const tf_index *ix = &op->reads[i].index[r];
       double in = share_in(tf_demand_dims(d, o), ix, t->lo[r], t->lo[r] + t->extent[r] - 1);
       if (in >= 1) continue;
-      share = met & dims_of(ix) ? fmax(0, share - (1 - in)) : share * in;
-      met |= dims_of(ix);
+      share = met & dims_of(op, ix) ? fmax(0, share - (1 - in)) : share * in;
+      met |= dims_of(op, ix);
     }
   }
   const double points = tf_demanded_points(d, o);
@@ -85,9 +88,10 @@ double slope_in_bounds(const tf_demand *d, int o) {
 /* ---- reads of a whole reduction ------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
-  uint64_t varies,
-      fixed; /* varies: dims that take all their values; fixed: reduced dims with a chosen value */
-  int64_t at[64];
+  const tf_op *op;
+  uint64_t varies, fixed; /* sets of the op's dims, in its order.  varies: those that take all their
+                             values; fixed: reduced dims with a chosen value */
+  int64_t at[TF_MAX_OP_DIMS];
 } fibre;
 
 static int64_t floor_div(int64_t a, int64_t b) {
@@ -102,8 +106,9 @@ static void choose(fibre *f, int dim, int64_t c, int64_t lo, int64_t hi) {
   to = floor_div(to, by);
   from = from < 0 ? 0 : from;
   to = to > extent - 1 ? extent - 1 : to;
-  f->at[dim] = from <= to ? from + (to - from) / 2 : (extent - 1) / 2;
-  f->fixed |= UINT64_C(1) << dim;
+  const int slot = tf_op_slot(f->op, dim);
+  f->at[slot] = from <= to ? from + (to - from) / 2 : (extent - 1) / 2;
+  f->fixed |= UINT64_C(1) << slot;
 }
 
 /* Checks one rank: the sum of the varying dims, and of the fixed ones. */
@@ -111,28 +116,29 @@ static bool rank_inside(fibre *f, const tf_tensor *t, int r, const tf_index *ix)
   int64_t min = ix->c, max = ix->c, lo = t->lo[r], hi = t->lo[r] + t->extent[r] - 1;
   int free = -1, n_free = 0;
   for (int k = 0; k < ix->n_terms; k++) {
-    int dim = ix->terms[k].dim;
-    int64_t c = ix->terms[k].coef;
-    if (f->varies >> dim & 1) {
-      min += c > 0 ? 0 : c * (f->wl->dims[dim].extent - 1);
-      max += c > 0 ? c * (f->wl->dims[dim].extent - 1) : 0;
-    } else if (f->fixed >> dim & 1) {
-      min += c * f->at[dim], max += c * f->at[dim];
+    const int slot = tf_op_slot(f->op, ix->terms[k].dim);
+    const int64_t c = ix->terms[k].coef, most = f->wl->dims[ix->terms[k].dim].extent - 1;
+    if (f->varies >> slot & 1) {
+      min += c > 0 ? 0 : c * most;
+      max += c > 0 ? c * most : 0;
+    } else if (f->fixed >> slot & 1) {
+      min += c * f->at[slot], max += c * f->at[slot];
     } else {
       free = k, n_free++;
-      f->at[dim] = (f->wl->dims[dim].extent - 1) / 2;
+      f->at[slot] = most / 2;
     }
   }
   for (int k = 0; k < ix->n_terms && n_free > 1; k++) { /* all but one are fixed in the middle */
-    int dim = ix->terms[k].dim;
-    if (k == free || (f->varies | f->fixed) >> dim & 1) continue;
-    f->fixed |= UINT64_C(1) << dim;
-    min += ix->terms[k].coef * f->at[dim], max += ix->terms[k].coef * f->at[dim];
+    const int slot = tf_op_slot(f->op, ix->terms[k].dim);
+    if (k == free || (f->varies | f->fixed) >> slot & 1) continue;
+    f->fixed |= UINT64_C(1) << slot;
+    min += ix->terms[k].coef * f->at[slot], max += ix->terms[k].coef * f->at[slot];
   }
   if (n_free) {
     int dim = ix->terms[free].dim;
     choose(f, dim, ix->terms[free].coef, lo - min, hi - max);
-    min += ix->terms[free].coef * f->at[dim], max += ix->terms[free].coef * f->at[dim];
+    const int64_t at = f->at[tf_op_slot(f->op, dim)];
+    min += ix->terms[free].coef * at, max += ix->terms[free].coef * at;
   }
   return min >= lo && max <= hi;
 }
@@ -140,9 +146,9 @@ static bool rank_inside(fibre *f, const tf_tensor *t, int r, const tf_index *ix)
 bool slope_fibre(const tf_workload *wl, int o, const tf_ref *ref, uint64_t whole) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *t = &wl->tensors[ref->tensor];
-  fibre f = {.wl = wl, .varies = whole};
+  fibre f = {.wl = wl, .op = op, .varies = whole};
   for (int k = 0; k < op->n_out_dims; k++)
-    f.varies |= UINT64_C(1) << op->dims[k];
+    f.varies |= UINT64_C(1) << k;
   for (int r = 0; r < t->rank; r++)
     if (!rank_inside(&f, t, r, &ref->index[r])) return false;
   return true;

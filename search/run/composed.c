@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "base/bits.h"
 #include "base/checked.h"
 #include "model/tree/build.h"
 #include "search/common/canon.h"
@@ -14,7 +16,7 @@
 
 /* TIME_PART: all takes at most one part in so many of a time limit.  EVALS_MOST: of an op, if only
  * time is limited. */
-enum { TIME_PART = 8, EVALS_MOST = 4000, DIMS_MOST = 64 /* bits of a mask */ };
+enum { TIME_PART = 8, EVALS_MOST = 4000 };
 #define LEAST_SECONDS 1e-3 /* of an op's search */
 /* Shares of memory 1 that a run's intermediates may fill; 0: each op is a run. */
 static const double shares[] = {0.5, 0.125, 0};
@@ -52,55 +54,76 @@ typedef struct {
   double share;
   bool sums; /* what a run leaves may be spread over its sums, and fill a part of the mesh */
   int n_runs;
-  run *runs;       /* [n_ops] */
-  piece *pieces;   /* [n_ops] by place in the order of execution */
-  int *place;      /* [n_ops] */
-  uint64_t *moves; /* [n_ops] scratch of dims_of_all */
+  run *runs;        /* [n_ops] */
+  piece *pieces;    /* [n_ops] by place in the order of execution */
+  int *place;       /* [n_ops] */
+  size_t words;     /* of a set of dims */
+  uint64_t *moves;  /* [n_ops] sets, scratch of dims_of_all */
+  uint64_t *shared; /* the set that it finds */
 } composer;
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 static const tf_op *op_at(const composer *j, int k) { return &j->wl->ops[j->wl->topo[k]]; }
 
-static uint64_t dims_of(const tf_workload *wl, const tf_ref *ref) {
-  uint64_t all = 0;
-  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      all |= UINT64_C(1) << ref->index[r].terms[t].dim;
-  return all;
+static uint64_t *moves_at(const composer *j, int k) { return j->moves + (size_t)k * j->words; }
+
+/* Leaves those dims that the read has. */
+static void keep_read(const tf_workload *wl, const tf_ref *ref, size_t words, uint64_t *dims) {
+  for (size_t w = 0; w < words; w++) {
+    uint64_t has = 0;
+    for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        if ((size_t)ref->index[r].terms[t].dim / 64 == w)
+          has |= UINT64_C(1) << ref->index[r].terms[t].dim % 64;
+    dims[w] &= has;
+  }
+}
+
+/* What a run's k-th op moves: of what its readers in the run move, what each of their reads has. */
+static void find_moves(const composer *j, int k, int to) {
+  const tf_op *op = op_at(j, k);
+  const tf_tensor *z = &j->wl->tensors[op->out];
+  uint64_t *own = moves_at(j, k);
+  bool leads = true;
+  memset(own, 0, j->words * sizeof *own);
+  for (int i = 0; i < z->n_consumers; i++) {
+    const int c = j->place[z->consumers[i]];
+    if (c >= to) continue;
+    for (int r = 0; r < op_at(j, c)->n_reads; r++) {
+      const tf_ref *ref = &op_at(j, c)->reads[r];
+      if (ref->tensor != op->out) continue;
+      if (leads) memcpy(own, moves_at(j, c), j->words * sizeof *own);
+      for (size_t w = 0; w < j->words; w++)
+        own[w] &= moves_at(j, c)[w];
+      leads = false;
+      keep_read(j->wl, ref, j->words, own);
+    }
+  }
+  const int n_dims = j->sums ? op->n_dims : op->n_out_dims;
+  for (int i = 0; i < n_dims && leads; i++)
+    tf_bits_add(own, op->dims[i]);
 }
 
 /* The dims that all ops of a run share: each step of one makes, and reads, a part of its own. */
-static uint64_t dims_of_all(const composer *j, int from, int to) {
-  uint64_t all = ~UINT64_C(0);
+static const uint64_t *dims_of_all(const composer *j, int from, int to) {
+  memset(j->shared, 0xff, j->words * sizeof *j->shared);
   for (int k = to - 1; k >= from; k--) {
-    const tf_op *op = op_at(j, k);
-    uint64_t *own = &j->moves[k];
-    bool leads = true;
-    *own = 0;
-    for (int c = k + 1; c < to; c++)
-      for (int r = 0; r < op_at(j, c)->n_reads; r++)
-        if (op_at(j, c)->reads[r].tensor == op->out) {
-          const uint64_t read = dims_of(j->wl, &op_at(j, c)->reads[r]) & j->moves[c];
-          *own = leads ? read : *own & read;
-          leads = false;
-        }
-    const int n_dims = j->sums ? op->n_dims : op->n_out_dims;
-    for (int i = 0; i < n_dims && leads; i++)
-      *own |= UINT64_C(1) << op->dims[i];
-    all &= *own;
+    find_moves(j, k, to);
+    for (size_t w = 0; w < j->words; w++)
+      j->shared[w] &= moves_at(j, k)[w];
   }
-  return all;
+  return j->shared;
 }
 
 /* The longest dim that fills memory 1's mesh, or as much of it as that has steps, if `sums`; false:
  * none does. */
-static bool spread(const composer *j, uint64_t among, run *r) {
+static bool spread(const composer *j, const uint64_t *among, run *r) {
   const int64_t *mesh = j->arch->memories[1].mesh;
   int longest = -1;
   r->dim[0] = r->dim[1] = -1;
   r->trip[0] = r->trip[1] = 1;
   for (int d = 0; d < j->wl->n_dims; d++)
-    if (among >> d & 1 && !tf_ops_window(j->wl, d) &&
+    if (tf_bits_has(among, d) && !tf_ops_window(j->wl, d) &&
         (longest < 0 || j->wl->dims[d].extent > j->wl->dims[longest].extent))
       longest = d;
   if (mesh[0] * mesh[1] == 1) return true;
@@ -433,15 +456,17 @@ static bool alloc(composer *j) {
   j->runs = calloc(n, sizeof *j->runs);
   j->pieces = calloc(n, sizeof *j->pieces);
   j->place = calloc(n, sizeof *j->place);
-  j->moves = calloc(n, sizeof *j->moves);
+  j->words = tf_bits_words((size_t)j->wl->n_dims);
+  j->moves = calloc(n * j->words, sizeof *j->moves);
+  j->shared = calloc(j->words, sizeof *j->shared);
   for (int k = 0; j->place && k < j->wl->n_ops; k++)
     j->place[j->wl->topo[k]] = k;
-  return j->runs && j->pieces && j->place && j->moves;
+  return j->runs && j->pieces && j->place && j->moves && j->shared;
 }
 
 /* Whether extents and tensors are such that an op's problem can be made. */
 static bool is_plain(const tf_workload *wl) {
-  bool plain = wl->n_dims <= DIMS_MOST;
+  bool plain = true;
   for (int d = 0; d < wl->n_dims; d++)
     plain &= wl->dims[d].extent <= INT32_MAX;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -477,5 +502,6 @@ bool tf_composed(const tf_arch *arch, const tf_workload *wl, const tf_search_opt
   free(j.pieces);
   free(j.place);
   free(j.moves);
+  free(j.shared);
   return out->tree;
 }

@@ -209,7 +209,6 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
   if (ok) {
     s->op_left_out = mappings->left_out;
-    s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
     whole.mappings = mappings;
     ok = sweep_capacities(&whole) || tf_out_of_memory(d);
   }

@@ -38,8 +38,8 @@ struct tf_shapes {
   tf_column *columns; /* [n_ops] */
   int *bypass;        /* [tensor * n_memories + memory] gene */
   int *column;        /* [n] op, or n_ops */
-  uint64_t shared; /* dims of the last op on which every producer's output depends: a loop over them
-                      recomputes nothing */
+  uint64_t *shared;   /* set of dims of the last op on which every producer's output depends: a loop
+                         over them recomputes nothing */
 };
 
 /* Fills in s->shared.  False if memory ran out. */

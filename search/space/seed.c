@@ -1,11 +1,13 @@
 /* Rows of genes: starts derived from the graph, and random changes of a row. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "model/input/dims.h"
+#include "model/input/reader.h"
 #include "search/space/genes.h"
 #include "tileflow/tree.h"
 
-enum { RARE_ONE_IN = 12, DIMS_MOST = 256 };
+enum { RARE_ONE_IN = 12 };
 
 int32_t tf_shapes_draw(const tf_shapes *s, int i, tf_rng *rng) {
   uint32_t value = tf_rng_below(rng, s->size[i]);
@@ -46,60 +48,78 @@ static void structure(const tf_shapes *s, int depth, const style *how, bool keep
 }
 
 /* ---- dims that all ops share ----------------------------------------------------------------- */
-/* Dims of `among` that move what is read by ref. */
-static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
-  uint64_t all = 0;
+/* Adds the dims of `among` that move what is read by ref. */
+static void add_moved(const tf_shapes *s, const tf_ref *ref, const uint64_t *among, uint64_t *all) {
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      all |= among & UINT64_C(1) << ref->index[r].terms[t].dim;
-  return all;
+      if (tf_bits_has(among, ref->index[r].terms[t].dim))
+        tf_bits_add(all, ref->index[r].terms[t].dim);
 }
 
 bool tf_shapes_find_shared(tf_shapes *s) {
-  uint64_t *decide = TF_ARRAY(s->arena, uint64_t, (size_t)s->wl->n_ops);
-  s->shared = ~UINT64_C(0);
-  if (!decide || s->wl->n_dims > 64) return decide != NULL;
+  const size_t words = tf_bits_words((size_t)s->wl->n_dims);
+  uint64_t *decide = TF_ARRAY(s->arena, uint64_t, (size_t)s->wl->n_ops * words + 1);
+  s->shared = TF_ARRAY(s->arena, uint64_t, words + 1);
+  if (!decide || !s->shared) return false;
+  memset(s->shared, 0xff, words * sizeof *s->shared);
   for (int i = s->wl->n_ops - 1; i >= 0; i--) {
-    int o = s->wl->topo[i];
+    const int o = s->wl->topo[i];
     const tf_op *op = &s->wl->ops[o];
     const tf_tensor *z = &s->wl->tensors[op->out];
+    uint64_t *own = decide + (size_t)o * words;
     for (int k = 0; k < op->n_out_dims && z->n_consumers == 0; k++)
-      decide[o] |= UINT64_C(1) << op->dims[k];
+      tf_bits_add(own, op->dims[k]);
     for (int k = 0; k < z->n_consumers; k++) {
       const tf_op *c = &s->wl->ops[z->consumers[k]];
       for (int r = 0; r < c->n_reads; r++)
         if (c->reads[r].tensor == op->out)
-          decide[o] |= moved_by(s, &c->reads[r], decide[z->consumers[k]]);
+          add_moved(s, &c->reads[r], decide + (size_t)z->consumers[k] * words, own);
     }
-    s->shared &= decide[o];
+    for (size_t w = 0; w < words; w++)
+      s->shared[w] &= own[w];
   }
   return true;
 }
 
 /* ---- Tiles ---------------------------------------------------------------------------------- */
-static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
+/* A random order: the place of each dim. */
+static void shuffle(const tf_shapes *s, tf_rng *rng, int *place) {
+  int dims[TF_MAX_DIMS];
   for (int d = 0; d < s->wl->n_dims; d++) {
     int k = (int)tf_rng_below(rng, (uint32_t)d + 1);
     dims[d] = dims[k];
     dims[k] = d;
   }
+  for (int d = 0; d < s->wl->n_dims; d++)
+    place[dims[d]] = d;
 }
 
-/* Gives the dims of `among` priorities in the order of the list; the others keep theirs.  The op's
- * first dims are spread: x, y, x, y.  twice: the first dim is spread over y, too. */
-static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool twice,
+/* Slots of the op's dims by their places. */
+static void sort_slots(const tf_op *op, const int *place, int slot[TF_MAX_OP_DIMS]) {
+  for (int i = 0; i < op->n_dims; i++) {
+    int k = i;
+    for (; k > 0 && place[op->dims[slot[k - 1]]] > place[op->dims[i]]; k--)
+      slot[k] = slot[k - 1];
+    slot[k] = i;
+  }
+}
+
+/* Gives the dims of `among` (NULL: all) priorities in their order; the others keep theirs.  The
+ * op's first dims are spread: x, y, x, y.  twice: the first dim is spread over y, too. */
+static void lay_dims(const tf_shapes *s, int o, const int *order, const uint64_t *among, bool twice,
                      int32_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
   int32_t *spread = tile + op->n_dims;
-  int n = 0, place = 0;
+  int n = 0, place = 0, sorted[TF_MAX_OP_DIMS];
   memset(spread, 0, 4 * sizeof *spread);
-  for (int k = 0; k < s->wl->n_dims; k++) {
-    int i = tf_op_slot(op, dims[k]);
-    if (i < 0 || !(among >> (dims[k] & 63) & 1)) continue;
+  sort_slots(op, order, sorted);
+  for (int k = 0; k < op->n_dims; k++) {
+    const int i = sorted[k];
+    if (among && !tf_bits_has(among, op->dims[i])) continue;
     tile[i] = (int32_t)(place < TF_PRIORITIES ? place : TF_PRIORITIES - 1);
     place++;
-    if (s->wl->dims[dims[k]].extent == 1) continue;
+    if (s->wl->dims[op->dims[i]].extent == 1) continue;
     if (n < 4) spread[slots[n++]] = (int32_t)(i + 1);
     if (n == 1 && twice) spread[slots[n++]] = (int32_t)(i + 1);
   }
@@ -110,17 +130,16 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
  * dims that all share.  Without `keep`, the outer Tile of each memory spreads nothing and leaves
  * its instances to the Tiles below. */
 static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int32_t *genes) {
-  int dims[DIMS_MOST];
-  if (s->wl->n_dims > DIMS_MOST) return;
+  int order[TF_MAX_DIMS];
   for (int u = 0; u < s->arch->n_units; u++)
     for (int t = 0; t < 2 * s->arch->n_memories; t++) {
-      shuffle(s, rng, dims);
+      shuffle(s, rng, order);
       bool twice = tf_rng_below(rng, 4) == 0;
       for (int o = 0; o < s->wl->n_ops; o++) {
         int32_t *tile = &genes[s->columns[o].tile[t]];
         if (s->columns[o].unit != u) continue;
         bool all = o == s->wl->topo[s->wl->n_ops - 1] && t / 2 + (t & 1) < depth;
-        lay_dims(s, o, dims, all ? s->shared : ~UINT64_C(0), twice, tile);
+        lay_dims(s, o, order, all ? s->shared : NULL, twice, tile);
         if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4 * sizeof *tile);
       }
     }

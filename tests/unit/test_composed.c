@@ -110,6 +110,56 @@ static void test_drawn(void) {
   CHECK(kept > 12);
 }
 
+/* A chain of products, whose widths are dims of their own or names that come back. */
+static char *chain(int n, bool own) {
+  static const int extents[] = {16, 32, 64, 32};
+  char *text;
+  FILE *f = case_text(&text);
+  fprintf(f, "workload:\n  dims: {m: 512");
+  for (int d = 0; d <= (own ? n : 3); d++)
+    fprintf(f, ", d%d: %d", d, extents[d % 4]);
+  fprintf(f, "}\n  ops:\n");
+  for (int i = 0; i < n; i++) {
+    const int from = own ? i : i % 4, to = own ? i + 1 : (i + 1) % 4;
+    fprintf(f, "  - T%d[m,d%d] += T%d[m,d%d] * W%d[d%d,d%d]\n", i + 1, to, i, from, i, from, to);
+  }
+  fclose(f);
+  return text;
+}
+
+/* How many dims there are, and which numbers they have, changes nothing where the extents are the
+ * same: a graph of more dims than a word has bits has the figures of the one of five. */
+static void test_many_dims(void) {
+  enum { OPS = 70 };
+  static const char slow[] = "architecture:\n" /* so that what stays on chip counts */
+                             "  memories:\n"
+                             "  - {name: DRAM, bandwidth: 1}\n"
+                             "  - {name: L1, capacity: 256 KiB, mesh: [2, 2], bandwidth: 512,\n"
+                             "     network: {multicast: true, reduce: true}}\n"
+                             "  - {name: L0, capacity: 64, mesh: [8, 8], bandwidth: 3}\n"
+                             "  compute:\n"
+                             "  - {name: mac, ops: [mac], below: L0}\n";
+  double value[2] = {0};
+  int kept[2] = {0};
+  for (int own = 0; own < 2; own++) {
+    char *text = chain(OPS, own);
+    test_case c = case_of(slow, text);
+    tf_evaluator q = {.objective = TF_LATENCY};
+    tf_found f;
+    CHECK_I64(c.spec->workload->n_dims, own ? OPS + 2 : 5);
+    if (CHECK(composed(c.spec, 3000, &q, &f))) {
+      value[own] = f.value;
+      kept[own] = scopes_that_keep(f.tree);
+      check_figures(c.spec, &f);
+    }
+    tf_tree_free(f.tree);
+    case_drop(&c);
+    free(text);
+  }
+  CHECK(value[0] == value[1]);
+  CHECK(kept[0] > 0 && kept[0] == kept[1]);
+}
+
 /* Heads of attention on chips: the last product sums over them, and no other dim of all ops has a
  * step for each chip. */
 static void test_linked(void) {
@@ -261,6 +311,7 @@ static void test_best_of_chips(void) {
 
 int main(void) {
   test_drawn();
+  test_many_dims();
   test_linked();
   test_refused();
   test_part();

@@ -358,9 +358,50 @@ static void check_product(void) {
   tf_diags_free(d);
 }
 
+/* Ops beside it, over 70 dims that come before its own, move words of their own alone. */
+static void check_beside(const char *dims, const char *ops) {
+  char *text;
+  double bound[2][8], once = 0;
+  for (int many = 0; many < 2; many++) {
+    FILE *f = case_text(&text);
+    fprintf(f, "workload:\n  dims: {");
+    for (int i = 0; i < 70 && many; i++)
+      fprintf(f, "z%d: 1, ", i);
+    fprintf(f, "%s}\n  ops:\n", dims);
+    for (int i = 0; i < 70 && many; i++)
+      fprintf(f, "  - F%d[z%d] = exp(G%d[z%d])\n", i, i, i, i);
+    fprintf(f, "%s", ops);
+    fclose(f);
+    tf_diags *d = tf_diags_new();
+    tf_spec *s = case_spec(text, d);
+    if (CHECK(s != NULL)) {
+      once = tf_slope_bound(s->workload, INFINITY);
+      for (int i = 0; i < 8; i++)
+        bound[many][i] = tf_slope_bound(s->workload, (double)(16 << 2 * i));
+    }
+    tf_spec_free(s);
+    tf_diags_free(d);
+    free(text);
+  }
+  CHECK(bound[0][0] > once);
+  for (int i = 0; i < 8; i++)
+    CHECK(bound[1][i] == fmax(bound[0][i], once));
+}
+
+static void check_many_dims(void) {
+  check_beside("m: 512, l: 512, k: 512", "  - C[m,l] += A[m,k] * B[k,l]\n");
+  check_beside("m: 256, l: 128, k: 64, n: 64",
+               "  - C[m,l] += A[m,k] * B[k,l]\n  - D[m,l] = exp(C[m,l])\n"
+               "  - E[m,n] += D[m,l] * V[l,n]\n");
+  check_beside("o: 64, c: 32, p: 28, q: 28, r: 3, s: 3",
+               "  - O[o,p,q] += I[c,p + r - 1,q + s - 1] * W[o,c,r,s]\n"
+               "  tensors: {I: {pad: [0, 1, 1]}}\n");
+}
+
 /* test_slope [CASES [SEED [MACHINES]]] */
 int main(int argc, char **argv) {
   check_product();
+  check_many_dims();
   check_machines(argc > 3 ? atoi(argv[3]) : 100);
   CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n",
                    6, MOST_BITS));

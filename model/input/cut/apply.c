@@ -26,7 +26,7 @@ static bool write_dims(tf_cutting *c) {
     const tf_dim *was = &c->was[part->dim];
     dims[p] = (tf_dim){was->name, was->at, part->extent};
     if (part->extent == was->extent) continue;
-    char name[400];
+    char name[400 + TF_CUT_DIMS]; /* as many names may be taken */
     tf_part_name(c, p, name, sizeof name - TF_CUT_DIMS - 1);
     for (size_t n = strlen(name); name_taken(c, dims, p, name) && n + 1 < sizeof name; n++)
       memcpy(name + n, "_", 2);
@@ -65,6 +65,10 @@ static bool write_op_dims(tf_cutting *c, int no) {
       dims[n++] = p;
       seen[p] = true;
     }
+  if (n > TF_CUT_OP_DIMS)
+    return tf_fail(c->diags, left->ref.at, TF_E_LIMIT,
+                   "%d dims of an op once those that are divided are cut, at most %d", n,
+                   TF_CUT_OP_DIMS);
   op->dims = TF_ARRAY(c->arena, int, (size_t)n);
   if (!op->dims) return tf_out_of_memory(c->diags);
   memcpy(op->dims, dims, (size_t)n * sizeof *dims);

@@ -125,14 +125,19 @@ bool tf_cut_dims(tf_cutting *c) {
   tf_workload *wl = c->wl;
   c->n_was = c->n_parts = wl->n_dims;
   c->was = wl->dims;
+  const bool plain = nothing_to_do(c);
+  const size_t room = plain ? (size_t)wl->n_dims : TF_CUT_DIMS;
+  c->part = TF_ARRAY(c->arena, tf_part, room);
+  c->because = TF_ARRAY(c->arena, tf_loc, room);
+  if (!c->part || !c->because) return tf_out_of_memory(c->diags);
   for (int d = 0; d < wl->n_dims; d++)
     c->part[d] = (tf_part){d, 1, wl->dims[d].extent};
   for (int o = 0; o < wl->n_ops; o++)
     for (int r = 0; r < TF_CUT_RANK; r++)
       c->left[o].n_parts[r] = 1;
-  if (nothing_to_do(c)) return true;
+  if (plain) return true;
   c->value = TF_ARRAY(c->arena, tf_affine, (size_t)c->n_floors);
-  c->spread = TF_ARRAY(c->arena, tf_affine, TF_CUT_DIMS);
+  c->spread = TF_ARRAY(c->arena, tf_affine, room);
   if (!c->value || !c->spread) return tf_out_of_memory(c->diags);
   if (!find_used(c)) return false;
   cut_outcome o = look(c);

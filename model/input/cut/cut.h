@@ -7,7 +7,7 @@
 #include "model/input/cut/form.h"
 
 /* As reader.h has them, which sees that they are the same. */
-enum { TF_CUT_DIMS = 64, TF_CUT_RANK = 16, TF_CUT_EXPR = 512 };
+enum { TF_CUT_DIMS = 4096, TF_CUT_OP_DIMS = 64, TF_CUT_RANK = 16, TF_CUT_EXPR = 512 };
 
 /* dividend / divisor, rounded down; x % by is x - by * (x / by).  Terms of the dividend name dims
  * and quotients before this one. */
@@ -43,10 +43,10 @@ typedef struct {
   tf_affine *value, *spread; /* [n_floors] quotients over parts; of one rank, while at work */
   /* what tf_cut_dims finds */
   int n_was;
-  const tf_dim *was;           /* the dims as they are written */
-  int n_parts;                 /* these are the workload's dims now, those of a dim side by side, */
-  tf_part part[TF_CUT_DIMS];   /* the outermost first */
-  tf_loc because[TF_CUT_DIMS]; /* of a dim that is cut: an index that asked for it */
+  const tf_dim *was; /* the dims as they are written */
+  int n_parts;       /* these are the workload's dims now, those of a dim side by side, */
+  tf_part *part;     /* the outermost first */
+  tf_loc *because;   /* of a dim that is cut: an index that asked for it */
 } tf_cutting;
 
 /* Replaces dims by their parts in all of wl but the ranks of tensors.  False after an error. */
