@@ -231,6 +231,56 @@ static void check_digits(void) {
     }
 }
 
+/* ---- stacked phases ---- */
+
+/* The copies of the tensor to a tile whose rows are stacked along the rank, each of as many
+ * elements as pixels and channels are; -1: a product reads the tensor itself. */
+static int count_pixels(const ir_program *p, const ir_body *b, int tensor, int rank, int64_t k) {
+  int n = 0;
+  for (int i = 0; i < b->n && n >= 0; i++) {
+    const ir_stmt *s = b->s[i];
+    const tf_op *op = s->kind == IR_NEST ? &p->tree->workload->ops[s->op] : NULL;
+    for (int r = 0; op && ir_is_product(op) && r < op->n_reads; r++)
+      if (op->reads[r].tensor == tensor && p->buffers[s->nest.from[r]].role != IR_COPIED) return -1;
+    if (s->kind == IR_COPY && p->buffers[s->copy.to].tensor == tensor) {
+      const ir_stack *rows = cu_stack(&p->buffers[s->copy.to]);
+      CHECK(rows && rows->n == 1 && rows->axis[0] == rank);
+      if (rows) CHECK_I64(cu_copied(p, s), rows->length[0] * k);
+      n++;
+    }
+    const int inside = count_pixels(p, &s->body, tensor, rank, k);
+    n = inside < 0 ? -1 : n + inside;
+  }
+  return n;
+}
+
+/* Phases of fewer than eight channels, but of as many together, are the rows of a product, whose
+ * columns' pixels are gathered into tiles, in all mappings that are proposed. */
+static void check_phases(int step, int c) {
+  enum { K = 16, J = 2 };
+  char text[500];
+  snprintf(text, sizeof text,
+           "workload:\n  name: t\n  dims: {f: %d, c: %d, i: 4, j: 40, k: %d, t: 2}\n"
+           "  tensors: {I: {pad: [0, 0, 1]}}\n  ops:\n"
+           "  - \"P[f,c,i,j] += I[k,i,j-t] * W[k,c,%d*t+f]\"\n",
+           step, c, K, step);
+  test_case e = case_of(arch, text);
+  ir_machine machine;
+  const tf_workload *wl = e.spec->workload;
+  const bool is = step > 1 && c > 1 && c < 8 && step * c >= 8;
+  CHECK_I64(cu_stacked_phases(wl, &wl->ops[0]), is ? 1 : -1);
+  CHECK(tf_target_cuda.machine(&(tf_emit_options){.dtype = "bf16", .isa = "sm_80"}, &machine, e.d));
+  int forms = 0;
+  for (tf_tree *t; is && (t = cu_form(e.spec->arch, wl, forms)) != NULL; forms++) {
+    ir_program *p = lower_kernel(t, &tf_target_cuda.lower, &machine, e.d);
+    CHECK(p && count_pixels(p, &p->body, wl->ops[0].reads[0].tensor, J, K) > 0);
+    ir_free(p);
+    tf_tree_free(t);
+  }
+  CHECK(forms > 0 || !is);
+  case_drop(&e);
+}
+
 static int count_boxed(const ir_body *b) {
   int n = 0;
   for (int i = 0; i < b->n; i++)
@@ -298,6 +348,9 @@ int main(void) {
   check_float8("A: {word-bits: 8}, C: {word-bits: 8}", 1, 1, IR_F8);
   check_float8("A: {word-bits: 8}, C: {word-bits: 32}", 1, 1, IR_F32);
   check_digits();
+  for (int step = 1; step <= 4; step++)
+    for (int c = 1; c <= 9; c++)
+      check_phases(step, c);
   check_fewest();
   check_known();
   check_copies(3, 1);

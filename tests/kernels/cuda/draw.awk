@@ -152,6 +152,23 @@ function depth() {
   if (tail) out("      SMEM for" row cc mb "\n        op B\n      SMEM for" row cc mb "\n        op A")
 }
 
+# A transposed convolution with strides, in phases of few channels, of one to three dims, without a mapping: all phases together may be rows of a product.
+function phases() {
+  dims = 1 + draw(3); k = size(8, 72); c = 1 + draw(7); n = 1 + draw(2); split("i j h", point, " ")
+  at = pts = win = two = pads = shape = wpads = wshape = ext = ""
+  for (i = 1; i <= dims; i++) {
+    x = point[i]; st = 1 + draw(dims > 2 ? 2 : 4); t = 1 + draw(dims > 1 ? 2 : 4); e = i == dims ? 8 + draw(70) : 1 + draw(5)
+    pad = draw(t); cut = draw(st); edge = pad > t - 1 - pad ? pad : t - 1 - pad
+    at = at ", " x " + " pad " - " x "t"; pts = pts "," x; win = win ", " st "*" x "t + " x "f"; phase = phase "," x "f"; two = two "," x "," x "f"
+    pads = pads ", " edge; shape = shape ", " e; wpads = wpads ", " cut; wshape = wshape ", " st * t - cut
+    ext = ext ", " x ": " e ", " x "f: " st ", " x "t: " t
+  }
+  out("  dims: {n: " n ", c: " c ", k: " k ext "}")
+  out("  tensors: {I: {pad: [0, 0" pads "], shape: [" n ", " k shape "]}, W: {pad: [0, 0" wpads "], shape: [" k ", " c wshape "]}}\n  ops:")
+  out("  - \"P[n" phase ",c" pts "] += I[n, k" at "] * W[k, c" win "]\"")
+  if (draw(3)) out("  - \"O[n,c" two "] = P[n" phase ",c" pts "]\"")
+}
+
 # ---- networks: from two to five layers, each drawn by itself, of rows of a sequence or of an image ----
 
 function does(text) { all_ops = all_ops "\n  - \"" text "\"" }
@@ -242,5 +259,5 @@ BEGIN {
   split("product chain attention conv", kinds, " ")
   if (kind == "") kind = kinds[1 + lot(1, 4)]
   print "# " kind "\nworkload:\n  name: case" seed
-  if (kind == "depth" || (kind == "conv" && !groups && !lot(5, 4))) depth(); else if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
+  if (kind == "depth" || (kind == "conv" && !groups && !lot(5, 4))) depth(); else if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv" && !lot(6, 6)) phases(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
 }

@@ -58,6 +58,13 @@ workload:
   - "O[c,i,f,j,g] = P[f,g,c,i,j]"
 Y
 case $(cat "$work/phases-bf16/kernel.cu") in *'machine code 0 MMA'*) echo "FAIL: phases: no tensor cores"; failed=1 ;; esac
+# First and last layers of table 4.2, of three channels: two whose phases are a product together, and one that spilled.
+for case in c2d-1 t2d-1 t3d-1; do
+  kind=$(sed -n "s/^\([^,]*\),$case,.*/\1/p" workloads/operators/cases.csv)
+  set=$(sed -n "s/^[^,]*,$case,//p" workloads/operators/cases.csv | sed 's/[^ ]*=/--set &/g')
+  arch=arch-specs/a100.yaml isa=$set check $case bf16 <"workloads/operators/$kind.yaml"
+  grep -q 'machine code [1-9]' "$work/$case-bf16/kernel.cu" || { echo "FAIL: $case: no tensor cores"; failed=1; }
+done
 # float8 by mma.sync on Hopper, where each product of bytes is two of halves: as the f8 cases of smoke in bench/cuda/cases.sh
 . "$(dirname "$0")/gpu.sh"
 gpu | sed 's/mesh: \[8, 8\]/&, network: {multicast: true, reduce: false}/' >"$work/pairs.yaml"

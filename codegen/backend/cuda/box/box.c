@@ -178,3 +178,14 @@ void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *
   try_lengths(&t, 0, points < 1 ? 1 : points, 0);
   memcpy(b->side, t.best.side, sizeof b->side);
 }
+
+int64_t cu_box_even(int64_t extent, int64_t most) {
+  const int64_t least = tf_ceil_div(extent, most);
+  for (int64_t n = least; n <= 2 * least && n <= extent; n++)
+    if (extent % n == 0) return extent / n;
+  return most;
+}
+
+int64_t cu_box_least(int64_t extent, int64_t most) {
+  return tf_ceil_div(extent, tf_ceil_div(extent, most));
+}

@@ -35,6 +35,11 @@ bool cu_box_find(const tf_workload *wl, const tf_op *op, cu_box *b);
 /* Chooses the lengths: with at most so many points, the fewest boxes, where ragged ends add to the
  * count; among those the least coordinates read, then the most contiguous elements. */
 void cu_box_fit(const tf_workload *wl, const tf_op *op, int64_t points, cu_box *b);
+/* The length of equal blocks of a dim, at most `most`, unless that takes more than twice as many
+ * blocks as necessary; next: if there are as few blocks as possible, of which the last may be
+ * shorter. */
+int64_t cu_box_even(int64_t extent, int64_t most);
+int64_t cu_box_least(int64_t extent, int64_t most);
 
 /* A depthwise convolution: each channel by itself, with one output or several. */
 enum { CU_MOST_TAPS = 64, CU_MOST_OUTPUTS = 16, CU_LEAST_CHANNELS = 16 };

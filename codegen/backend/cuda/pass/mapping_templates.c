@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "codegen/backend/cuda/box/box.h"
 #include "codegen/backend/cuda/pass/pass.h"
 #include "model/tree/build.h"
@@ -14,9 +15,8 @@
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
 /* Rows and columns of a block, keys of a step; box: rows are points of several dims together;
- * whole: blocks have exactly these rows and columns, and the last ones the remainder. If evaluating
- * a mapping takes long, only the first few sizes are tried. Rows of three warpgroups (192) suit
- * some groups only (size_suits). */
+ * whole: blocks have exactly these, the last ones the remainder. If evaluating a mapping takes
+ * long, only the first few are tried. Rows of three warpgroups (192) suit some (size_suits). */
 typedef struct {
   int64_t rows, columns, keys;
   bool box, whole;
@@ -229,23 +229,9 @@ static int keys_of(const former *f, int group) {
   return -1;
 }
 
-/* The length of equal blocks of a dim, at most `most`, unless that takes more than twice as many
- * blocks as necessary. */
-static int64_t even_length(int64_t extent, int64_t most) {
-  const int64_t least = (extent + most - 1) / most;
-  for (int64_t n = least; n <= 2 * least && n <= extent; n++)
-    if (extent % n == 0) return extent / n;
-  return most;
-}
-
-/* The length of equal blocks, at most `most`, if there are as few as possible. */
-static int64_t even_up(int64_t extent, int64_t most) {
-  const int64_t n = (extent + most - 1) / most;
-  return (extent + n - 1) / n;
-}
 /* The length of a block of rows or columns, of the current size. */
 static int64_t block_of(const former *f, int64_t extent, int64_t most) {
-  return f->size.whole && most < extent ? most : even_length(extent, most);
+  return f->size.whole && most < extent ? most : cu_box_even(extent, most);
 }
 
 /* Words of a block's row that the op writes or (ref) reads: split dims have one element. */
@@ -307,15 +293,14 @@ static void find_box(former *f, const tf_op *op, cu_box *b) {
   f->keys = -1;
 }
 
-/* Distributes the rows of a group without a product over all of an output's dims but the last,
- * inner dims first, as maps of images have a short first dim. Returns the length along the longest
- * dim, which becomes the row. */
+/* Distributes the rows of a group without a product over all output dims but the last, inner ones
+ * first, as maps of images have a short first dim. Returns the length of the longest, the row. */
 static int64_t fill_rows(former *f, const tf_op *op, int64_t rows) {
   int64_t longest = 1;
   for (int k = op->n_out_dims - 2; k >= 0; k--) {
     const int d = op->dims[k];
     if (!f->block[d]) continue;
-    f->block[d] = even_length(f->wl->dims[d].extent, rows);
+    f->block[d] = cu_box_even(f->wl->dims[d].extent, rows);
     rows /= f->block[d];
     if (f->block[d] > longest) longest = f->block[d], f->row = d;
   }
@@ -336,11 +321,27 @@ static void find_window(former *f, const tf_op *op, const cu_depthwise *t) {
     const int64_t side = cu_window_side(t, k), most = k == t->channels ? f->size.columns
                                                       : k == t->pixel  ? side * f->size.rows / 64
                                                                        : side;
-    const int64_t block = even_up(f->wl->dims[d].extent, most);
+    const int64_t block = cu_box_least(f->wl->dims[d].extent, most);
     if (f->block[d]) f->block[d] = k == t->channels ? (block + 7) / 8 * 8 : block;
   }
   f->row = op->dims[t->pixel_row >= 0 ? t->pixel_row : t->pixel], f->column = op->dims[t->channels];
   f->keys = -1;
+}
+
+/* If the group has a product of stacked phases: all of these and their channels are a block's rows,
+ * neighbours along the innermost dim its columns. */
+static bool find_phases(former *f, int group) {
+  const tf_op *op = NULL;
+  int weights = -1;
+  for (int i = 0; i < f->n && weights < 0; i++)
+    if (f->group[i] == group) op = op_at(f, i), weights = cu_stacked_phases(f->wl, op);
+  if (weights < 0) return false;
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (reads_dim(f, &op->reads[weights], op->dims[k])) f->block[op->dims[k]] = 0;
+  f->row = longest_of(f, op, weights), f->column = op->dims[op->n_out_dims - 1], f->keys = -1;
+  if (f->block[f->column])
+    f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
+  return true;
 }
 
 /* Sets the length of each dim in a block; false: the ops have no dim in common. */
@@ -361,6 +362,7 @@ static bool find_blocks(former *f, int group) {
     find_window(f, of_window, &window);
     return any;
   }
+  if (find_phases(f, group)) return any;
   const tf_op *boxed = boxed_of(f, group, &box);
   if (boxed && f->size.box) {
     find_box(f, boxed, &box);
@@ -387,7 +389,7 @@ static bool find_blocks(former *f, int group) {
     f->block[f->column] = block_of(f, f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
   if (f->keys >= 0 && f->wl->dims[f->keys].extent > f->size.keys)
-    f->block[f->keys] = even_length(f->wl->dims[f->keys].extent, f->size.keys);
+    f->block[f->keys] = cu_box_even(f->wl->dims[f->keys].extent, f->size.keys);
   return any;
 }
 
@@ -395,8 +397,6 @@ static int64_t length_of(const former *f, int d) {
   const int64_t all = f->wl->dims[d].extent;
   return f->block[d] && f->block[d] < all ? f->block[d] : all;
 }
-
-static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static void put_loop(const former *f, int dim, tf_axis axis, int64_t trip) {
   if (trip > 1) tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
@@ -411,7 +411,7 @@ static int64_t divisor(int64_t n, int64_t most) {
 
 /* Blocks of the group along a dim, without splitting sums. */
 static int64_t count_of(const former *f, int d) {
-  return f->block[d] && d != f->keys ? parts(f->wl->dims[d].extent, length_of(f, d)) : 1;
+  return f->block[d] && d != f->keys ? tf_ceil_div(f->wl->dims[d].extent, length_of(f, d)) : 1;
 }
 
 static bool has_streams(const former *f) { return f->keys >= 0 && f->block[f->keys]; }
@@ -452,7 +452,8 @@ static bool may_share(former *f, int group, size of, int64_t n) {
                    (f->row < 0 || length_of(f, f->row) <= CU_FRAGMENT_SIDE); /* those of one warp */
   if (few ? n > FEW_SHARES && blocks >= all : blocks >= all) return false;
   if (blocks * n > (few ? MANY_WAVES : MOST_WAVES) * all) return false;
-  const int64_t steps = has_streams(f) ? parts(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
+  const int64_t steps =
+      has_streams(f) ? tf_ceil_div(f->wl->dims[f->keys].extent, f->block[f->keys]) : 0;
   /* prefers twice as many blocks, if each still finds a multiprocessor: their loads hide each
    * other's latency */
   const bool more = steps % (2 * n) == 0 && steps / (2 * n) >= LEAST_PIECES &&
@@ -527,7 +528,7 @@ static int tiles_above(former *f, int group, int parent) {
   put_loop(f, f->keys, TF_TEMPORAL, f->shares);
   if (f->shares > 1) parent = tf_build_tile(f->out, parent, f->smem - 1);
   put_loop(f, f->keys, TF_TEMPORAL,
-           parts(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
+           tf_ceil_div(f->wl->dims[f->keys].extent, f->block[f->keys]) / f->shares);
   return parent;
 }
 
@@ -554,7 +555,7 @@ static void units_at(const former *f, const tf_op *op, int level, int64_t *left,
     unit[axis] = (tf_loop){.dim = dim, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = 1};
     if (dim < 0 || (inmost && axis == 1 && row == last)) continue;
     unit[axis].trip = divisor(left[dim], mesh[axis]);
-    left[dim] = parts(left[dim], unit[axis].trip);
+    left[dim] = tf_ceil_div(left[dim], unit[axis].trip);
   }
 }
 
@@ -572,7 +573,7 @@ static int64_t rest_at(const former *f, const tf_op *op, int k, int level, const
   const int64_t n = left[op->dims[k]], piece = f->smem == inmost ? 1 : piece_of(f, op->dims[k], n);
   if (!ir_is_product(op)) return level == f->smem ? n : 1;
   if (k < op->n_out_dims) return level == inmost ? n : 1;
-  return level == f->smem ? parts(n, piece) : level == inmost ? piece : 1;
+  return level == f->smem ? tf_ceil_div(n, piece) : level == inmost ? piece : 1;
 }
 
 /* The reduced dim along which a product multiplies: keys; else the longest, preferably one along
@@ -607,12 +608,12 @@ static void put_op(const former *f, int o, int parent) {
   parent = tf_build_tile(f->out, parent, f->smem - 1);
   if (sum >= 0 && f->row >= 0 &&
       left[f->row] > CU_GROUP_ROWS) /* only one warpgroup's rows at a time have to be present */
-    put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = parts(left[f->row], 3);
+    put_loop(f, f->row, TF_TEMPORAL, 3), left[f->row] = tf_ceil_div(left[f->row], 3);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int d = op->dims[k];
     if (sum >= 0 && d != sum) put_loop(f, d, TF_TEMPORAL, left[d]), left[d] = 1;
     if (sum < 0 || (f->block[d] && d == f->keys) || left[d] <= 4 * SUM) continue;
-    put_loop(f, d, TF_TEMPORAL, parts(left[d], SUM));
+    put_loop(f, d, TF_TEMPORAL, tf_ceil_div(left[d], SUM));
     left[d] = SUM;
   }
   for (int l = f->smem; l < f->arch->n_memories; l++)
@@ -771,7 +772,8 @@ static bool may_propose(const former *f) {
   cu_depthwise t;
   bool may = !f->windows;
   for (int i = 0; i < f->n; i++)
-    may |= cu_window(f->wl, op_at(f, i)) >= 0 || cu_is_depthwise(f->wl, op_at(f, i), &t);
+    may |= cu_window(f->wl, op_at(f, i)) >= 0 || cu_is_depthwise(f->wl, op_at(f, i), &t) ||
+           cu_stacked_phases(f->wl, op_at(f, i)) >= 0;
   return may;
 }
 

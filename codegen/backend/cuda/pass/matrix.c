@@ -78,9 +78,9 @@ static int64_t channels_of(const tf_workload *wl, const tf_op *op) {
   return most;
 }
 
-/* Limits: the length of one product's sum over a window and its channels; and columns of a phase,
- * below which plain units are faster. */
-enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8 };
+/* Limits: the length of one product's sum over a window and its channels; columns of a phase, below
+ * which it is no product by itself; and rows of all phases and their channels together. */
+enum { CHANNELS = 8, LEAST_SUM = 16, MOST_SUM = 512, COLUMNS = 8, MOST_PHASES = 64 };
 
 /* The length of one product's sum: the longest reduced dims, the first among equals, become steps
  * until it is at most MOST_SUM. stepped (NULL: not asked for): by position, which dims these
@@ -169,6 +169,35 @@ int cu_window(const tf_workload *wl, const tf_op *op) {
   }
   const bool enough = columns >= (phases ? COLUMNS : 1);
   return enough && (channels_of(wl, op) >= CHANNELS || cu_has_few_channels(wl, op)) ? window : -1;
+}
+
+/* The rows that all output dims of the weights are together, if they move nothing else and some is
+ * a digit; 0: not so. */
+static int64_t rows_of_phases(const tf_workload *wl, const tf_op *op, int weights) {
+  bool digits = false;
+  int64_t rows = 1;
+  int n = 0;
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int d = op->dims[k];
+    if (!cu_box_moves(wl, &op->reads[weights], d) || wl->dims[d].extent == 1) continue;
+    digits |= cu_box_has_digit(wl, &op->reads[weights], d);
+    if (cu_box_moves(wl, &op->reads[1 - weights], d) ||
+        __builtin_mul_overflow(rows, wl->dims[d].extent, &rows) || ++n > IR_MOST_STACKED)
+      return 0;
+  }
+  return digits && n > 1 ? rows : 0;
+}
+
+int cu_stacked_phases(const tf_workload *wl, const tf_op *op) {
+  const int last = op->n_out_dims - 1;
+  if (!ir_is_product(op) || op->n_reads != 2 || last < 0 || cu_window(wl, op) >= 0) return -1;
+  const int weights = cu_box_moves(wl, &op->reads[0], op->dims[last]) ? 1 : 0;
+  const int64_t rows = rows_of_phases(wl, op, weights);
+  const bool is = rows >= COLUMNS && rows <= MOST_PHASES &&
+                  is_window(wl, op, &op->reads[1 - weights], false) &&
+                  !cu_box_moves(wl, &op->reads[weights], op->dims[last]) &&
+                  wl->dims[op->dims[last]].extent >= COLUMNS && channels_of(wl, op) >= CHANNELS;
+  return is ? weights : -1;
 }
 
 bool cu_is_depthwise(const tf_workload *wl, const tf_op *op, cu_depthwise *t) {

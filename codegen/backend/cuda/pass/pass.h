@@ -120,6 +120,10 @@ int64_t cu_sum_length(const ir_program *p, const ir_stmt *s);
  * where the other read has columns of its own (not depthwise) and both have eight channels, or few;
  * -1: the op is none. */
 int cu_window(const tf_workload *wl, const tf_op *op);
+/* The weights of a convolution in phases, each of too few columns for a product (cu_window), if all
+ * phases and their channels together are the rows of one, whose columns are the innermost pixels;
+ * -1: the op is none. */
+int cu_stacked_phases(const tf_workload *wl, const tf_op *op);
 /* The same as cu_roles for a convolution (cu_window) whose rows are pixels along several dims, in
  * any order of the output's, and whose sum runs along channels; m is one of the dims. */
 bool cu_roles_of_pixels(const ir_program *p, const ir_stmt *s, cu_matrices *t);

@@ -282,6 +282,8 @@ static void set_tile(const spmd *p, const cu_work *t, int i, const piece *at) {
   if (!t->side[i].lasting) b->slot = at->slot;
   for (int r = 0; r < b->rank; r++)
     b->base[r] = lower_index(p->w, t->s->op, &ref_of(p, t, i)->index[r]).lo;
+  /* a product finds its columns in the tile by their own dim, which a window's index shifts */
+  if (i && t->side[i].stack) b->base[t->side[i].rows] = t->s->range[t->roles.n].lo;
 }
 
 static void multiply(const spmd *p, const cu_work *t, const piece *at) {

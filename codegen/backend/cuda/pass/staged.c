@@ -183,28 +183,45 @@ static bool find_across(const cu_region *g, const cu_work *t, int i, cu_operand 
   return true;
 }
 
+/* Whether the index has neither of the two dims; or, with one of them, it alone, or columns with
+ * steps beside dims of one setting each (pixels of a window). */
+static bool is_column(const cu_work *t, const tf_op *op, const tf_index *ix, int64_t *step) {
+  const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  bool ok = true, has_n = false, has_k = false;
+  for (int j = 0; j < ix->n_terms; j++) {
+    const int d = ix->terms[j].dim, at = lower_find_dim(op, d);
+    has_k |= d == k;
+    if (d == n) ok &= !has_n && ix->terms[j].coef > 0, has_n = true, *step = ix->terms[j].coef;
+    ok &= d == n || d == k || t->s->range[at].most == 1;
+  }
+  return has_k ? cu_single_dim(ix) == k : !has_n || ok;
+}
+
 /* Whether the columns of a convolution are a matrix in global memory that is not contiguous along
- * the sum: weights with the window innermost. */
+ * the sum: weights with the window innermost, or pixels beside stacked phases of the weights. */
 static bool find_columns(const cu_region *g, const cu_work *t, cu_operand *side) {
   const tf_op *op = op_of_work(g, t);
   const tf_ref *ref = &op->reads[t->roles.b];
   const int n = op->dims[t->roles.n], k = op->dims[t->roles.k];
+  int64_t step = 1;
   side->rows = side->columns = -1;
   if (!g->stacked || !is_outside(g, cu_source_of(g->p, t->s, t->roles.b))) return false;
   for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++) {
-    const int dim = cu_single_dim(&ref->index[r]);
-    for (int j = 0; j < ref->index[r].n_terms; j++)
-      if (dim < 0 && (ref->index[r].terms[j].dim == n || ref->index[r].terms[j].dim == k))
-        return false;
-    if (dim == n) side->rows = r;
-    if (dim == k) side->columns = r;
+    if (!is_column(t, op, &ref->index[r], &step)) return false;
+    for (int j = 0; j < ref->index[r].n_terms; j++) {
+      int *const at = ref->index[r].terms[j].dim == n   ? &side->rows
+                      : ref->index[r].terms[j].dim == k ? &side->columns
+                                                        : NULL;
+      if (at && *at >= 0) return false;
+      if (at) *at = r;
+    }
   }
   ir_stack *stack = side->rows >= 0 && side->columns >= 0 ? TF_NEW(g->p->arena, ir_stack) : NULL;
   if (!stack) return false;
   *stack = (ir_stack){.n = 1,
                       .axis = {side->rows},
                       .length = {t->s->range[t->roles.n].most},
-                      .step = {1},
+                      .step = {step},
                       .count = length_of(g, t, n),
                       .first = ir_number(0)};
   side->stack = stack;

@@ -226,13 +226,57 @@ static bool is_offset_read(const tf_workload *wl, const tf_op *op, int read) {
   return beside;
 }
 
+/* The output's dim with which windows along the dim move; -1: there is none in the index. */
+static int window_over(const tf_op *op, const tf_index *ix, int dim) {
+  bool has = false;
+  int found = -1;
+  for (int t = 0; t < ix->n_terms; t++) {
+    has |= ix->terms[t].dim == dim;
+    for (int k = 0; k < op->n_out_dims; k++)
+      if (ix->terms[t].dim == op->dims[k]) found = op->dims[k];
+  }
+  return has ? found : -1;
+}
+
+/* A part that begins within a tile, and what to change: windows that go on with what the step
+ * before left are read in parts, and so is a tile of which the op takes smaller ones. */
+static void stop_within(npu_build *b, int o, int read, const npu_operand *at) {
+  const tf_op *op = &b->p->wl->ops[o];
+  const tf_workload *wl = b->p->wl;
+  const tf_ref *ref = &op->reads[read];
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  const npu_memory *m = &b->out->machine.memory[at->memory];
+  const tf_index *last = z->rank ? &ref->index[z->rank - 1] : NULL;
+  const int dim = last && last->n_terms ? last->terms[last->n_terms - 1].dim : -1;
+  int out = -1;
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank && i != read && out < 0; r++)
+      out = window_over(op, &op->reads[i].index[r], dim);
+  const long long behind = npu_begin_of(at) % m->align, align = m->align;
+  if (out >= 0)
+    npu_stop(b, ref->at,
+             "'%.20s' is read from %lld bytes behind a multiple of %lld on in '%s', where no "
+             "operand begins, as steps along '%.20s' go on with windows along '%.20s': take "
+             "'%.20s' whole in '%s'",
+             z->name, behind, align, m->name, wl->dims[out].name, wl->dims[dim].name,
+             wl->dims[out].name, m->name);
+  else
+    npu_stop(b, ref->at,
+             "'%.20s' is read from %lld bytes behind a multiple of %lld on in '%s', where no "
+             "operand begins: make tiles along its last dim multiples of %lld, or whole",
+             z->name, behind, align, m->name, (long long)(align / npu_type_bytes(at->type)));
+}
+
 /* The read's operand, or, if it is not aligned, a temporary into which its elements are
  * gathered. */
 static npu_term read_aligned(npu_build *b, int o, int read, const tf_ival *range, const npu_bank *k,
                              int place) {
   const tf_op *op = &b->p->wl->ops[o];
   npu_term v = read_value(b, op, read, range, k);
-  if (!is_offset_read(b->p->wl, op, read)) return v;
+  if (!is_offset_read(b->p->wl, op, read)) {
+    if (b->ok && !b->dry && v.o.memory >= 0 && !npu_aligned(b, &v.o)) stop_within(b, o, read, &v.o);
+    return v;
+  }
   const npu_term to = temp_value(b, o, place, range);
   if (!b->ok || b->dry || npu_aligned(b, &v.o)) return v;
   npu_vector_add(b, o, NPU_GATHER, range, op->n_dims, &to, &v);
