@@ -1,5 +1,6 @@
 /* tileflow emit: the mapping as a folder of source code. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -474,6 +475,41 @@ static cli_status hand_over(cli_session *s, const char *target, tf_handed **hand
   return CLI_DONE;
 }
 
+/* Prints a warning at a place of the session's files. */
+TF_PRINTF(3, 4)
+static void warn_at(const cli_session *s, tf_loc at, const char *fmt, ...) {
+  tf_diags *own = cli_diags();
+  if (!own) return;
+  const char *text = at.line ? tf_diags_file_text(s->diags, at.file) : NULL;
+  if (text)
+    at.file = tf_diags_add_file(own, tf_diags_file_name(s->diags, at.file), text, strlen(text));
+  char said[400];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(said, sizeof said, fmt, args);
+  va_end(args);
+  tf_warn(own, text ? at : (tf_loc){0}, "%s", said);
+  cli_complain(own);
+  tf_diags_free(own);
+}
+
+/* Scales and biases of which int8 makes bytes, as nothing says that they are wider: one warning, at
+ * the first. */
+static void warn_of_bytes(const cli_session *s, const emit_options *o) {
+  int first;
+  const tf_workload *wl = s->spec->workload;
+  if (!o->dtype || strcmp(o->dtype, "int8") != 0) return;
+  const int n = tf_emit_made_bytes(wl, &first);
+  if (!n) return;
+  char more[40] = "";
+  if (n > 1) snprintf(more, sizeof more, " and %d more", n - 1);
+  warn_at(s, wl->tensors[first].at,
+          "'%.40s'%s become%s int8 though no product of bytes reads %s: scales and biases stay "
+          "float32 where the workload says so, 'tensors: {%.40s: {word-bits: 32}}'",
+          wl->tensors[first].name, more, n > 1 ? "" : "s", n > 1 ? "them" : "it",
+          wl->tensors[first].name);
+}
+
 /* Layouts of the files that no kernel follows: one warning, at the first. */
 static void warn_of_layouts(const cli_session *s) {
   const tf_arch *a = s->spec->arch;
@@ -488,17 +524,10 @@ static void warn_of_layouts(const cli_session *s) {
       if (!first) first = at, in = &a->memories[l];
     }
   if (!first) return;
-  tf_diags *own = cli_diags();
-  if (!own) return;
-  tf_loc at = first->tensor.at;
-  const char *text = tf_diags_file_text(s->diags, at.file);
-  at.file = tf_diags_add_file(own, tf_diags_file_name(s->diags, at.file), text, strlen(text));
-  tf_warn(own, at,
+  warn_at(s, first->tensor.at,
           "the kernel does not follow how '%.40s' lies in %.40s: a caller hands tensors over with "
           "whole ranks, and what is copied lies as the kernel's own tiles need it%s",
           first->tensor.name, in->name, more ? "; nor does it follow the layouts below" : "");
-  cli_complain(own);
-  tf_diags_free(own);
 }
 
 static cli_status run_emit(const void *options) {
@@ -523,7 +552,7 @@ static cli_status run_emit(const void *options) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);
     if (status == CLI_DONE) status = write_kernels(p, &r, s.diags);
-    if (status == CLI_DONE && !o->in.quiet) warn_of_layouts(&s);
+    if (status == CLI_DONE && !o->in.quiet) warn_of_layouts(&s), warn_of_bytes(&s, o);
   }
   if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   cli_text_free(&r.command);

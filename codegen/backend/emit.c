@@ -7,6 +7,7 @@
 #include "base/locale.h"
 #include "codegen/backend/target.h"
 #include "codegen/intrin/micro.h"
+#include "codegen/lower/lower.h"
 #include "tileflow/tree.h"
 
 #define X(name) &tf_target_##name,
@@ -121,6 +122,33 @@ bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d) {
   const tf_target *t = find_target(target, d);
   ir_machine machine;
   return t && t->machine(&(tf_emit_options){.dtype = dtype}, &machine, d);
+}
+
+static bool reads(const tf_op *op, int z) {
+  bool some = false;
+  for (int i = 0; i < op->n_reads; i++)
+    some |= op->reads[i].tensor == z;
+  return some;
+}
+
+int tf_emit_made_bytes(const tf_workload *wl, int *first) {
+  int n = 0, products = 0;
+  bool said = false;
+  *first = -1;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    bool factor = false;
+    said |= t->word_bits <= 8;
+    for (int o = 0; o < wl->n_ops; o++) {
+      const bool is = ir_is_product(&wl->ops[o]) && lower_is_of_inputs(wl, &wl->ops[o]);
+      products += is;
+      factor |= is && reads(&wl->ops[o], z);
+    }
+    if (t->producer >= 0 || t->says_bits || factor || !t->n_consumers) continue;
+    if (!n++) *first = z;
+  }
+  if (said || !products) return *first = -1, 0;
+  return n;
 }
 
 tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o,

@@ -302,6 +302,11 @@ TF_API bool tf_emit_can_name(const char *name, tf_diags *d);
  * supports in d, E_NAME. */
 TF_API bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
 
+/* Of a kernel in int8: how many inputs become bytes, as no tensor has 8 bits, though products of
+ * two inputs stand beside and read none of them: scales and biases, maybe.  *first: one of them, -1
+ * if none. */
+TF_API int tf_emit_made_bytes(const tf_workload *wl, int *first);
+
 /* The best isa of this computer for data of that type (a key of TF_DTYPES; NULL: f32). */
 TF_API const char *tf_emit_isa(const char *dtype);
 /* Whether this computer can run that isa (a key of TF_ISAS; any other: no). */

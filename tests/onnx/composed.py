@@ -44,7 +44,8 @@ def numbers(array):
     return {"shape": list(array.shape), "data": [float(f"{v:.17g}") for v in np.asarray(array, np.float64).ravel()]}
 
 
-def case(name, nodes, inputs, outputs="y", weights=(), opset=24, domain=(), runtime=False):
+def case(name, nodes, inputs, outputs="y", weights=(), opset=24, domain=(), runtime=False, points=None):
+    """points: the most that all ops may run."""
     graph = helper.make_graph(nodes if isinstance(nodes, list) else [nodes], name, [info(k, v) for k, v in inputs.items()],
                               [info(k) for k in outputs.split(" ")], [const(k, v) for k, v in weights])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *domain])
@@ -58,7 +59,8 @@ def case(name, nodes, inputs, outputs="y", weights=(), opset=24, domain=(), runt
     results = [{**numbers(np.asarray(array)), "name": k} for k, array in zip(outputs.split(" "), made)]
     onnx.save(model, folder / f"{name}.onnx")
     (folder / f"{name}.json").write_text(
-        json.dumps({"inputs": {k: numbers(v) for k, v in inputs.items()}, "outputs": results}, separators=(",", ":")) + "\n")
+        json.dumps({"inputs": {k: numbers(v) for k, v in inputs.items()}, "outputs": results, **({"points": points} if points else {})},
+                   separators=(",", ":")) + "\n")
 
 
 def body(nodes, inputs, outputs, weights=()):
@@ -188,5 +190,17 @@ def subgraphs():
          {"s0": data(3), "x": data(3, 4), "w": data(3)}, "y all", opset=16, runtime=True)
 
 
-for make in (attention, sequences, choices, layers, places, resized, training, subgraphs):
+def lines():
+    """What takes time linear in an axis: running sums in blocks of blocks, and borders."""
+    for name, kind, shape, axis, more in (("blocks", "CumSum", (1040, 1), 0, {}), ("before", "CumSum", (2, 85), -1, {"reverse": 1, "exclusive": 1}),
+                                          ("uneven", "CumSum", (2, 67, 2), 1, {"reverse": 1}), ("few", "CumSum", (1, 3), 0, {"exclusive": 1}),
+                                          ("products", "CumProd", (96, 2), -2, {"exclusive": 1})):
+        x = rng.integers(-9, 9, shape).astype(np.float32) if kind == "CumSum" else (rng.integers(1, 3, shape) - 1.5).astype(np.float32) * 2
+        case(f"running-{name}", node(kind, "x a", **more), {"x": x}, "y", [("a", np.int64(axis))], opset=14 if kind == "CumSum" else 26, points=8 * x.size)
+    for mode in ("reflect", "edge", "wrap"):
+        x = rng.integers(-9, 9, (2, 20, 30)).astype(np.float32)
+        case(f"border-{mode}", node("Pad", "x p", mode=mode), {"x": x}, "y", [("p", np.array([0, 5, 12, 0, 7, 9], np.int64))], opset=19, points=4 * 2 * 32 * 51)
+
+
+for make in (attention, sequences, choices, layers, places, resized, training, subgraphs, lines):
     make()

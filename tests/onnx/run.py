@@ -4,7 +4,8 @@
   run.py TILEFLOW FOLDER
 
 Each NAME.onnx of FOLDER is imported, and the workload is evaluated point by point, as its text says, with the weights that
-`pack` writes; NAME.json (make.py) has the inputs, maybe weights that `pack` has to write, and the outputs to compare with.  None is refused.  Plain Python.
+`pack` writes; NAME.json (make.py) has the inputs, maybe weights that `pack` has to write, the outputs to compare with, and maybe how many points
+the ops may run.  None is refused.  Plain Python.
 """
 import itertools
 import json
@@ -132,6 +133,12 @@ def differs(got, want):
     return None
 
 
+def points_of(text):
+    """How many points all ops run."""
+    dims, _, _, ops = parse(text)
+    return sum(math.prod(n for d, n in dims.items() if re.search(rf"\b{d}\b", index + " " + expression)) for _, index, _, expression in ops)
+
+
 def fault_of(tool, case):
     """None: equal; else what is wrong."""
     said = subprocess.run([tool, "import", str(case.with_suffix(".onnx"))], capture_output=True, text=True, check=False)
@@ -140,6 +147,8 @@ def fault_of(tool, case):
     document = json.loads(case.read_text())
     try:
         given, own = {clean(k): v for k, v in document["inputs"].items()}, packed(tool, case.with_suffix(".onnx"))
+        if points_of(said.stdout) > document.get("points", math.inf):
+            return f"{points_of(said.stdout)} points, {document['points']} would do"
         names = [out["name"] for out in document["outputs"] if "name" in out]
         for name in set(given) & set(own):
             if fault := differs([own[name]["data"]], [given[name]]):

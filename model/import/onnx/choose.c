@@ -1,6 +1,6 @@
 /* Nodes that choose by data: places of maxima, elements at places that are data, running sums,
- * losses.  A place is chosen by comparing it with every coordinate, as indices are affine; what the
- * losses read of a class is a sum with one term. */
+ * losses.  A place is chosen by comparing it with every coordinate, as indices are affine;
+ * what the losses read of a class is a sum with one term. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -291,25 +291,229 @@ static bool one_hot(ox_net *g) {
          ox_run(g, "@0 = Where(hit, on, off)");
 }
 
+/* Each sequence's first elements, as many as it has, backwards. */
+static bool reverse_sequence(ox_net *g) {
+  const ox_value *v = ox_input(g, 0);
+  int time, batch;
+  if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
+      !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
+    return false;
+  if (time == batch || v->rank == OX_RANK)
+    return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
+  const int64_t n = ox_extent(v, time);
+  const bool whole = ox_is_integer(v->type);
+  const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
+  return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
+         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") &&
+         ox_run(g, "last = Sub(n, 1)") && ox_run(g, "back = Sub(last, t)") &&
+         ox_run(g, "from = Where(in, back, t)") &&
+         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) &&
+         ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
+         ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
+         ox_run(g, "hit = Equal(f, s)") &&
+         ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
+         ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
+}
+
+/* A cache into which each sequence writes from a place of its own on. */
+static bool tensor_scatter(ox_net *g) {
+  const ox_value *v = ox_input(g, 0), *u = ox_input(g, 1);
+  const char *mode = ox_text(g, "mode", "linear");
+  const bool around = !strcmp(mode, "circular");
+  int axis;
+  if (!v || !u || !ox_axis_at(g, ox_int(g, "axis", -2), v->rank, &axis)) return false;
+  if (!around && strcmp(mode, "linear") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: linear, circular", mode);
+  if (axis == 0 || u->rank != v->rank || v->rank == OX_RANK)
+    return ox_fail(g, TF_E_RANK, "updates of %d axes in %d", u->rank, v->rank);
+  const int64_t n = ox_extent(v, axis), many = ox_extent(u, axis);
+  const int rank = v->rank + 1;
+  if (!ox_run(g, "i = Reshape({%lld}, %s)", (long long)many, ox_ones(g, rank, axis, many)) ||
+      !ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, rank, axis + 1, n)) ||
+      !(ox_has(g, 2) ? ox_run(g, "to = Reshape($2, %s)", ox_ones(g, rank, 0, ox_extent(v, 0)))
+                     : ox_run(g, "to = Identity([0])")) ||
+      !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
+    return false;
+  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) ||
+                   !ox_run(g, "again = Equal(turn, s)") || !ox_run(g, "hit = Or(same, again)")
+             : !ox_run(g, "hit = Identity(same)"))
+    return false;
+  return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
+         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) &&
+         ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
+         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) &&
+         ox_run(g, "is = Less(0.0, times)") && ox_run(g, "@0 = Where(is, put, $0)");
+}
+
 /* ---- running sums --------------------------------------------------------------------------- */
 
-static bool running(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  const bool sum = !strcmp(g->node->op_type, "CumSum"), back = ox_int(g, "reverse", 0) != 0,
-             without = ox_int(g, "exclusive", 0) != 0;
+/* A sum, or a product; from the other end; of so many blocks within blocks. */
+typedef struct {
+  ox_net *g;
+  bool sum, back;
+  int deep;
+} running;
+
+/* How many elements are summed in one op; the most of a block; of what is not cut into any. */
+enum { RUNNING_TERMS = 4, RUNNING_BLOCK = 16, RUNNING_SHORT = 64 };
+
+static const char *running_part(const running *r, const char *what, int64_t nth) {
+  char name[60];
+  snprintf(name, sizeof name, "%s.%d.%lld", what, r->deep, (long long)nth);
+  return ox_part(r->g, name);
+}
+
+static ox_expr *joined(const running *r, ox_expr *a, ox_expr *b) {
+  return a && b ? ox_call(r->g, r->sum ? "+" : "*", a, b, NULL) : a ? a : b;
+}
+
+/* The axes of an op on all of v's elements, which also has the cuts of `more`: another of the same
+ * axes but for one, NULL if none. */
+static bool open_running(const running *r, const ox_value *v, const ox_value *more, int without,
+                         ox_axis *axis, const ox_axis **at) {
+  ox_begin(r->g);
+  for (int k = 0; k < v->rank; k++) {
+    axis[k] = (ox_axis){0};
+    if (!ox_join(r->g, &axis[k], v, k) ||
+        (more && k != without && !ox_join(r->g, &axis[k], more, k - (k > without))) ||
+        !ox_open(r->g, &axis[k]))
+      return false;
+    at[k] = &axis[k];
+  }
+  return true;
+}
+
+/* The element so many before the op's along an axis of one factor; where there is none, what adds
+ * nothing. */
+static ox_expr *shifted(const running *r, const ox_value *v, int axis, int64_t by,
+                        const ox_axis *const *at) {
+  ox_net *g = r->g;
+  ox_value there = *v;
+  const int64_t n = ox_extent(v, axis);
+  for (int k = 0; k < OX_RANK && v->n[axis]; k++)
+    there.origin[k] += (r->back ? by : -by) * ox_factors(v, axis)->step[k];
+  ox_expr *e = ox_read(g, &there, at);
+  if (!e || !by) return e;
+  ox_tensor *t = &g->tensor[e->kind == OX_READ ? e->tensor : v->tensor];
+  for (int k = 0; k < t->rank; k++) {
+    int64_t low = there.origin[k], high = low;
+    for (int i = 0; i < there.n_factors; i++) {
+      const int64_t far = there.f[i].step[k] * (there.f[i].extent - 1);
+      *(far < 0 ? &low : &high) += far;
+    }
+    ox_pad_rank(t, k, -low, high - t->shape[k] + 1);
+  }
+  ox_index place = {0};
+  ox_add_term(&place, at[axis], 1, 1);
+  ox_expr *here = ox_index_value(g, &place),
+          *in = r->back ? ox_call(g, "<=", here, ox_number(g, (double)(n - 1 - by)), NULL)
+                        : ox_call(g, "<=", ox_number(g, (double)by), here, NULL);
+  return ox_call(g, "select", in, e, ox_number(g, r->sum ? 0 : 1));
+}
+
+/* Running sums of a short axis: of the last 4 elements, of the last 16 from those, and so on. */
+static bool run_short(const running *r, ox_value *v, int axis, bool without) {
+  const int64_t n = ox_extent(v, axis);
+  for (int64_t step = 1; step == 1 || step < n; step *= RUNNING_TERMS) {
+    ox_axis axes[OX_RANK];
+    const ox_axis *at[OX_RANK];
+    const int64_t first = step == 1 && without;
+    if (!open_running(r, v, NULL, 0, axes, at)) return false;
+    ox_expr *e = shifted(r, v, axis, first, at);
+    for (int64_t k = 1; e && k < RUNNING_TERMS && (first + k) * step < n; k++) {
+      ox_expr *more = shifted(r, v, axis, (first + k) * step, at);
+      e = more ? joined(r, e, more) : NULL;
+    }
+    if (!ox_make(r->g, running_part(r, "last", step), "=", e, at, v->rank, v)) return false;
+  }
+  return true;
+}
+
+/* The same in one op, where elements are few: of each all before it. */
+static bool run_few(const running *r, ox_value *v, int axis) {
+  ox_net *g = r->g;
+  ox_axis axes[OX_RANK], from = {0};
+  const ox_axis *at[OX_RANK], *of[OX_RANK];
+  ox_index here = {0}, there = {0};
+  if (!open_running(r, v, NULL, 0, axes, at) || !ox_join(g, &from, v, axis) || !ox_open(g, &from))
+    return false;
+  memcpy(of, at, (size_t)v->rank * sizeof *of);
+  of[axis] = &from;
+  ox_add_term(r->back ? &there : &here, at[axis], 1, 1);
+  ox_add_term(r->back ? &here : &there, &from, 1, 1);
+  ox_expr *in = ox_call(g, "<", ox_index_value(g, &there), ox_index_value(g, &here), NULL),
+          *e = ox_call(g, "select", in, ox_read(g, v, of), ox_number(g, r->sum ? 0 : 1));
+  return ox_make(g, running_part(r, "before", 0), r->sum ? "+=" : "*=", e, at, v->rank, v);
+}
+
+/* All of each block. */
+static bool sum_blocks(const running *r, ox_value *v, int axis) {
+  ox_axis axes[OX_RANK];
+  const ox_axis *at[OX_RANK];
+  if (!open_running(r, v, NULL, 0, axes, at)) return false;
+  ox_expr *e = ox_read(r->g, v, at);
+  memmove(at + axis, at + axis + 1, (size_t)(v->rank - axis - 1) * sizeof *at);
+  return ox_make(r->g, running_part(r, "block", 0), r->sum ? "+=" : "*=", e, at, v->rank - 1, v);
+}
+
+/* The block into which an axis is cut: the axis itself where it is short, or no block fits. */
+static int64_t running_block(int64_t n) {
+  for (int64_t b = RUNNING_BLOCK; b >= RUNNING_TERMS && n > RUNNING_SHORT; b--)
+    if (n % b == 0) return b;
+  return n;
+}
+
+/* Running sums within blocks, and before each block the running sum of the blocks before it: linear
+ * in the axis's extent, and in lanes, as no sum waits for its neighbour. */
+static bool run_blocks(running *r, ox_value *v, int axis, bool without) {
+  ox_net *g = r->g;
+  const int64_t n = ox_extent(v, axis), block = running_block(n);
+  const int rank = v->rank;
+  int64_t apart[OX_RANK], whole[OX_RANK], rest[OX_RANK];
+  const bool few = r->deep && block <= RUNNING_SHORT; /* then without the element itself, too */
+  if (block == n) return few ? run_few(r, v, axis) : run_short(r, v, axis, without);
+  for (int k = 0; k < rank; k++)
+    rest[k] = whole[k] = apart[k + (k > axis)] = ox_extent(v, k);
+  rest[axis] = apart[axis] = n / block, apart[axis + 1] = block;
+  ox_value in, all, out = *v;
+  if (!ox_reshape(g, &out, rank + 1, apart)) return false;
+  in = all = out;
+  if (!(few ? run_few(r, &in, axis + 1) : run_short(r, &in, axis + 1, without))) return false;
+  if (without) {
+    if (!sum_blocks(r, &all, axis + 1)) return false;
+  } else {
+    all = in;
+    if (!ox_slice(g, &all, axis + 1, r->back ? 0 : block - 1, 1, 1) ||
+        !ox_reshape(g, &all, rank, rest))
+      return false;
+  }
+  r->deep++;
+  if (!run_blocks(r, &all, axis, true)) return false;
+  ox_axis axes[OX_RANK];
+  const ox_axis *at[OX_RANK], *of[OX_RANK];
+  if (!open_running(r, &in, &all, axis + 1, axes, at)) return false;
+  for (int k = 0; k < rank; k++)
+    of[k] = at[k + (k > axis)];
+  ox_expr *e = joined(r, ox_read(g, &in, at), ox_read(g, &all, of));
+  r->deep--;
+  return ox_make(g, running_part(r, "whole", 0), "=", e, at, rank + 1, v) &&
+         ox_reshape(g, v, rank, whole);
+}
+
+static bool run_along(ox_net *g) {
+  ox_value v;
   const int64_t *which;
-  int64_t n;
+  int64_t n, shape[OX_RANK];
   int axis;
-  if (!v || !ox_numbers(g, 1, &which, &n)) return false;
+  running r = {g, !strcmp(g->node->op_type, "CumSum"), ox_int(g, "reverse", 0) != 0, 0};
+  if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &which, &n)) return false;
   if (n != 1) return ox_fail(g, TF_E_SHAPE, "%lld axes; one is needed", (long long)n);
-  if (!ox_axis_at(g, which[0], v->rank, &axis)) return false;
-  if (v->rank == OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK - 1);
-  n = ox_extent(v, axis);
-  return places(g, "i", v->rank + 1, axis, n) && places(g, "j", v->rank + 1, axis + 1, n) &&
-         ox_run(g, "x = Unsqueeze($0, [%d])", axis) &&
-         ox_run(g, "in = %s(%s)", without ? "Less" : "LessOrEqual", back ? "i, j" : "j, i") &&
-         ox_run(g, "some = Where(in, x, %s)", sum ? "0.0" : "1.0") &&
-         ox_run(g, "@0 = %s(some, [%d]) keepdims=0", sum ? "ReduceSum" : "ReduceProd", axis + 1);
+  if (!ox_axis_at(g, which[0], v.rank, &axis)) return false;
+  if (v.rank == OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK - 1);
+  for (int k = 0; k < v.rank; k++)
+    shape[k] = ox_extent(&v, k);
+  return (v.n[axis] <= 1 || ox_recast(g, &v, v.rank, shape)) &&
+         run_blocks(&r, &v, axis, ox_int(g, "exclusive", 0) != 0) && ox_give(g, 0, &v);
 }
 
 /* ---- losses --------------------------------------------------------------------------------- */
@@ -373,8 +577,10 @@ const ox_kind ox_choices[] = {
     {"GatherND", gather_tuples, NULL},
     {"ScatterND", scatter_tuples, NULL},
     {"OneHot", one_hot, NULL},
-    {"CumSum", running, NULL},
-    {"CumProd", running, NULL},
+    {"ReverseSequence", reverse_sequence, NULL},
+    {"TensorScatter", tensor_scatter, NULL},
+    {"CumSum", run_along, NULL},
+    {"CumProd", run_along, NULL},
     {"NegativeLogLikelihoodLoss", class_loss, NULL},
     {"SoftmaxCrossEntropyLoss", cross_entropy, NULL},
     {"ArgMax", arg_most, NULL},

@@ -327,19 +327,55 @@ static bool indices(ox_net *g, const ox_value *which, int64_t all, int64_t *at) 
   return true;
 }
 
-/* Elements at known places: a slice where they have one stride, else each the sum of all
- * with one weight 1. */
+enum { MOST_RUNS = 8 };
+
+static int64_t stride_ends(const int64_t *at, int64_t n) {
+  int64_t k = n < 2 ? n : 2;
+  while (k < n && at[k] - at[k - 1] == at[1] - at[0])
+    k++;
+  return k;
+}
+
+/* How many places from at[0] on lie one stride apart.  The last one goes to the places behind it if
+ * these are more and take it, too: what is mirrored leaves whole what it mirrors. */
+static int64_t run_of(const int64_t *at, int64_t n) {
+  const int64_t k = stride_ends(at, n);
+  return k > 1 && k < n && stride_ends(at + k - 1, n - k + 1) > k ? k - 1 : k;
+}
+
+/* Slices beside each other, of elements a stride apart or of one again and again. */
+static bool choose_runs(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t n) {
+  enum { NAME = 16 };
+  ox_value part[MOST_RUNS];
+  size_t many = 0;
+  for (int64_t i = 0, k; i < n; i += k, many++) {
+    const int64_t step = i + 1 < n ? at[i + 1] - at[i] : 1;
+    char name[NAME];
+    k = run_of(at + i, n - i);
+    part[many] = *v;
+    snprintf(name, sizeof name, "run%zu", many);
+    if (!ox_slice(g, &part[many], axis, at[i], step ? k : 1, step ? step : 1)) return false;
+    if (!step && !ox_repeat_one(g, &part[many], axis, k)) return false;
+    part[many].name = ox_part(g, name);
+  }
+  return ox_concat(g, part, many, axis, ox_part(g, "runs"), v);
+}
+
+/* A slice where they have one stride, a few of them beside each other, or each the sum of its
+ * neighbours with one weight 1, whichever reads least. */
 static bool choose(ox_net *g, ox_value *v, int axis, const int64_t *at, int64_t n) {
-  const int64_t step = n > 1 ? at[1] - at[0] : 1;
-  bool even = step != 0;
-  for (int64_t i = 1; i < n && even; i++)
-    even = at[i] - at[i - 1] == step;
-  if (even) return ox_slice(g, v, axis, at[0], n, step);
+  const int64_t step = n > 1 ? at[1] - at[0] : 1, in = ox_extent(v, axis);
+  int64_t runs = 0;
+  for (int64_t i = 0; i < n; i += run_of(at + i, n - i))
+    runs++;
+  if (runs == 1 && step != 0) return ox_slice(g, v, axis, at[0], n, step);
   ox_blend b;
   if (!ox_blend_room(g, n, 1, &b)) return false;
   for (int64_t i = 0; i < n; i++)
     b.source[i] = at[i], b.weight[i] = 1;
-  return ox_mix(g, v, axis, &b);
+  return runs <= MOST_RUNS && in > 1 && v->n[axis] <= 1 && runs < ox_mixed_taps(&b, in)
+             ? choose_runs(g, v, axis, at, n)
+             : ox_mix(g, v, axis, &b);
 }
 
 /* Indices that are data make the result an input of the workload. */
@@ -714,60 +750,6 @@ static bool compress(ox_net *g) {
          ox_run(g, "@0 = Gather(all, which) axis=%d", axis);
 }
 
-/* Each sequence's first elements, as many as it has, backwards. */
-static bool reverse_sequence(ox_net *g) {
-  const ox_value *v = ox_input(g, 0);
-  int time, batch;
-  if (!v || !ox_axis_at(g, ox_int(g, "time_axis", 0), v->rank, &time) ||
-      !ox_axis_at(g, ox_int(g, "batch_axis", 1), v->rank, &batch))
-    return false;
-  if (time == batch || v->rank == OX_RANK)
-    return ox_fail(g, TF_E_RANGE, "time along the axis of the batch");
-  const int64_t n = ox_extent(v, time);
-  const bool whole = ox_is_integer(v->type);
-  const char *lengths = ox_ones(g, v->rank, batch, ox_extent(v, batch));
-  return ox_run(g, "t = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank, time, n)) &&
-         ox_run(g, "n = Reshape($1, %s)", lengths) && ox_run(g, "in = Less(t, n)") &&
-         ox_run(g, "last = Sub(n, 1)") && ox_run(g, "back = Sub(last, t)") &&
-         ox_run(g, "from = Where(in, back, t)") &&
-         ox_run(g, "f = Unsqueeze(from, [%d])", time + 1) &&
-         ox_run(g, "x = Unsqueeze($0, [%d])", time) &&
-         ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, v->rank + 1, time + 1, n)) &&
-         ox_run(g, "hit = Equal(f, s)") &&
-         ox_run(g, "of = Where(hit, x, %s)", whole ? "-inf" : "0.0") &&
-         ox_run(g, "@0 = %s(of, [%d]) keepdims=0", whole ? "ReduceMax" : "ReduceSum", time + 1);
-}
-
-/* A cache into which each sequence writes from a place of its own on. */
-static bool tensor_scatter(ox_net *g) {
-  const ox_value *v = ox_input(g, 0), *u = ox_input(g, 1);
-  const char *mode = ox_text(g, "mode", "linear");
-  const bool around = !strcmp(mode, "circular");
-  int axis;
-  if (!v || !u || !ox_axis_at(g, ox_int(g, "axis", -2), v->rank, &axis)) return false;
-  if (!around && strcmp(mode, "linear") != 0)
-    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: linear, circular", mode);
-  if (axis == 0 || u->rank != v->rank || v->rank == OX_RANK)
-    return ox_fail(g, TF_E_RANK, "updates of %d axes in %d", u->rank, v->rank);
-  const int64_t n = ox_extent(v, axis), many = ox_extent(u, axis);
-  const int rank = v->rank + 1;
-  if (!ox_run(g, "i = Reshape({%lld}, %s)", (long long)many, ox_ones(g, rank, axis, many)) ||
-      !ox_run(g, "s = Reshape({%lld}, %s)", (long long)n, ox_ones(g, rank, axis + 1, n)) ||
-      !(ox_has(g, 2) ? ox_run(g, "to = Reshape($2, %s)", ox_ones(g, rank, 0, ox_extent(v, 0)))
-                     : ox_run(g, "to = Identity([0])")) ||
-      !ox_run(g, "place = Add(to, i)") || !ox_run(g, "same = Equal(place, s)"))
-    return false;
-  if (around ? !ox_run(g, "turn = Sub(place, %lld)", (long long)n) ||
-                   !ox_run(g, "again = Equal(turn, s)") || !ox_run(g, "hit = Or(same, again)")
-             : !ox_run(g, "hit = Identity(same)"))
-    return false;
-  return ox_run(g, "u = Unsqueeze($1, [%d])", axis + 1) && ox_run(g, "new = Where(hit, u, 0.0)") &&
-         ox_run(g, "put = ReduceSum(new, [%d]) keepdims=0", axis) &&
-         ox_run(g, "one = Where(hit, 1.0, 0.0)") &&
-         ox_run(g, "times = ReduceMax(one, [%d]) keepdims=0", axis) &&
-         ox_run(g, "is = Less(0.0, times)") && ox_run(g, "@0 = Where(is, put, $0)");
-}
-
 const ox_kind ox_moves[] = {
     {"Identity", identity, NULL},
     {"Dropout", dropout, NULL},
@@ -789,7 +771,5 @@ const ox_kind ox_moves[] = {
     {"SpaceToDepth", blocks, NULL},
     {"EyeLike", eye_like, NULL},
     {"Compress", compress, NULL},
-    {"ReverseSequence", reverse_sequence, NULL},
-    {"TensorScatter", tensor_scatter, NULL},
     {NULL, NULL, NULL},
 };

@@ -448,6 +448,9 @@ typedef struct {
 } ox_blend;
 bool ox_blend_room(ox_net *g, int64_t n, int64_t taps, ox_blend *out);
 bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b);
+int64_t ox_mixed_taps(const ox_blend *b, int64_t in); /* products that it sums for each element */
+/* An axis of one element becomes one of n: the same element again. */
+bool ox_repeat_one(ox_net *g, ox_value *v, int axis, int64_t n);
 
 /* ---- merge.c, write.c ----------------------------------------------------------------------- */
 bool ox_even_pads(

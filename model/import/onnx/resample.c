@@ -46,6 +46,8 @@ static band narrowest(const ox_blend *b, int64_t in) {
   return all.taps < best->taps ? all : *best;
 }
 
+int64_t ox_mixed_taps(const ox_blend *b, int64_t in) { return narrowest(b, in).taps; }
+
 /* What each element of the result takes of each of the band: [n][taps]. */
 static const double *weights_of(ox_net *g, const ox_blend *b, const band *s) {
   if (s->taps > OX_FOLDED / b->n) {
@@ -69,7 +71,7 @@ static const double *weights_of(ox_net *g, const ox_blend *b, const band *s) {
 }
 
 /* An axis of one element becomes one of n: the same element again. */
-static bool repeat_one(ox_net *g, ox_value *v, int axis, int64_t n) {
+bool ox_repeat_one(ox_net *g, ox_value *v, int axis, int64_t n) {
   int64_t shape[OX_RANK];
   for (int k = 0; k < v->rank; k++)
     shape[k] = k == axis ? n : ox_extent(v, k);
@@ -78,7 +80,7 @@ static bool repeat_one(ox_net *g, ox_value *v, int axis, int64_t n) {
 
 bool ox_mix(ox_net *g, ox_value *v, int axis, const ox_blend *b) {
   const int64_t in = ox_extent(v, axis);
-  if (in == 1) return repeat_one(g, v, axis, b->n);
+  if (in == 1) return ox_repeat_one(g, v, axis, b->n);
   const band s = narrowest(b, in);
   const int64_t shape[] = {b->n / s.rows, s.rows, s.taps};
   ox_axis axes[OX_RANK] = {0}, row, element, tap, all_of;
@@ -199,7 +201,7 @@ static void fill_blend(const sizing *s, ox_blend *b) {
 
 static bool resize_axis(ox_net *g, ox_value *v, int axis, const sizing *s) {
   ox_blend b;
-  if (s->in == 1) return repeat_one(g, v, axis, s->out);
+  if (s->in == 1) return ox_repeat_one(g, v, axis, s->out);
   const bool cubic = !strcmp(s->mode, "cubic"), linear = !strcmp(s->mode, "linear");
   const double wide = 2 * ceil((cubic ? 2 : 1) / shrunk(s));
   if (!(wide <= OX_FOLDED)) return ox_fail(g, TF_E_LIMIT, "windows of %g elements", wide);
