@@ -98,8 +98,8 @@ static uint32_t ranks_moved(const tf_op *op, const tf_ref *ref, int rank, uint64
 
 /* Whether the reduced dims move every rank of the reference by one of them at most, and along the
  * rank of the tensor's blocks, if they move it, over all of it and over no other rank. */
-static bool separates(const tf_workload *wl, const tf_op *op, const tf_ref *ref, uint64_t dims) {
-  const tf_tensor *t = &wl->tensors[ref->tensor];
+static bool separates(const tf_tensor *t, const tf_workload *wl, const tf_op *op, const tf_ref *ref,
+                      uint64_t dims) {
   for (int r = 0; r < t->rank; r++) {
     int n = 0, last = -1;
     for (int k = 0; k < ref->index[r].n_terms; k++)
@@ -195,7 +195,7 @@ static several of_sharers(const struct tf_model *m, int i, int r, bool *exact) {
   const int o = op_of_slice(p, i);
   const tf_op *op = &p->wl->ops[o];
   const tf_ref *ref = &op->reads[r];
-  const tf_tensor *t = &p->wl->tensors[ref->tensor];
+  const tf_tensor *t = &p->sparse->tensors[ref->tensor];
   const tf_path *path = &p->path[p->slices[i].node];
   several v = {.read = r, .count = 1};
   const uint64_t loops = sharers(m, i, exact) & moving(m, p->op_slice[o] + r);
@@ -249,9 +249,9 @@ static several of_result(const struct tf_model *m, int i, int r, uint64_t reduce
   const tf_workload *wl = m->plan->wl;
   const tf_op *op = &wl->ops[op_of_slice(m->plan, i)];
   const tf_ref *ref = &op->reads[r];
-  const tf_tensor *t = &wl->tensors[ref->tensor];
+  const tf_tensor *t = &m->plan->sparse->tensors[ref->tensor];
   several x = {.read = r, .count = 1};
-  *exact &= separates(wl, op, ref, reduced) && !tf_is_padded(t);
+  *exact &= separates(t, wl, op, ref, reduced) && !tf_is_padded(t);
   for (int d = op->n_out_dims; d < op->n_dims; d++) {
     const double extent = (double)wl->dims[op->dims[d]].extent, by = divided(m, i, op->dims[d]);
     if (!tf_ref_moves(ref, t->rank, op->dims[d]) || extent < 2) continue;
@@ -332,8 +332,9 @@ static uint64_t counted(const struct tf_model *m, int i, uint64_t on) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[op_of_slice(p, i)];
   for (int r = 0;
-       r < op->n_reads && p->wl->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN; r++)
-    if (p->wl->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN)
+       r < op->n_reads && p->sparse->tensors[p->slices[i].tensor].density.fall == TF_FALL_KNOWN;
+       r++)
+    if (p->sparse->tensors[op->reads[r].tensor].density.fall == TF_FALL_KNOWN)
       on &= ~(UINT64_C(1) << r);
   return on;
 }
@@ -360,6 +361,10 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->left = TF_ARRAY(a, tf_lefts, leaves);
   z->turns = TF_ARRAY(a, bool, leaves);
   z->moving = TF_ARRAY(a, uint64_t, leaves);
+  bool parts = false;
+  for (int t = 0; t < p->wl->n_tensors; t++)
+    parts |= p->sparse->part[t] && p->skips;
+  z->ran = parts ? TF_ARRAY(a, tf_lefts, leaves) : NULL;
   z->work = TF_ARRAY(a, tf_shares, ops);
   z->point_voiders = TF_ARRAY(a, tf_voiders, ops);
   z->res.counts = TF_ARRAY(a, tf_kept_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
@@ -367,8 +372,8 @@ static bool add_arrays(tf_arena *a, const tf_plan *p, struct tf_zeros *z) {
   z->res.held = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.most = TF_ARRAY(a, int64_t, (size_t)p->arch->n_memories);
   z->res.share = p->sparse->share;
-  return z->voiders && z->left && z->turns && z->moving && z->work && z->point_voiders &&
-         z->res.counts && z->res.ops && z->res.held && z->res.most;
+  return (z->ran || !parts) && z->voiders && z->left && z->turns && z->moving && z->work &&
+         z->point_voiders && z->res.counts && z->res.ops && z->res.held && z->res.most;
 }
 
 static bool keep_lefts(struct tf_model *m) {
@@ -413,7 +418,8 @@ bool tf_zeros_new(struct tf_model *m) {
 }
 
 const tf_lefts *tf_zeros_left(const struct tf_model *m, int i) {
-  return &m->zeros->left[i - m->plan->n_tile_slices];
+  const tf_lefts *of = m->zeros->ran ? m->zeros->ran : m->zeros->left;
+  return &of[i - m->plan->n_tile_slices];
 }
 
 /* ---- each evaluation ------------------------------------------------------------------------- */
@@ -461,12 +467,45 @@ static void take_unfetched(struct tf_model *m) {
       z->left[i - p->n_tile_slices].left[w].read *= z->fetched_share[i - p->n_tile_slices].share[w];
 }
 
+/* The share of all of op o's points that run: a mask leaves the steps of the others out. */
+static double ran(const struct tf_model *m, int o) {
+  const double points = (double)m->res.ops[o].points;
+  return points > 0 ? points / (points + (double)m->res.ops[o].skipped) : 1;
+}
+
+/* Shares of all points and accesses become those of steps that run, where zeros of the mask's band
+ * count: all others are in these steps. */
+static void take_steps(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  struct tf_zeros *z = m->zeros;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const uint64_t parts = tf_sparse_parts(p->sparse, o);
+    for (int w = 0; w < TF_N_LEFT && parts && !tf_zeros_stream(p, o); w++) {
+      const uint64_t on = z->point_voiders[o].reads[w];
+      z->work[o].share[w] = tf_sparse_keep(p->sparse, o, on);
+      if (on & parts) z->work[o].share[w] = fmin(1, z->work[o].share[w] / ran(m, o));
+    }
+  }
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    const int at = i - p->n_tile_slices, o = op_of_slice(p, i);
+    z->ran[at] = z->left[at];
+    for (int w = 0; w < TF_N_LEFT; w++) {
+      tf_left *left = &z->ran[at].left[w];
+      if (!(z->voiders[at].reads[w] & tf_sparse_parts(p->sparse, o))) continue;
+      left->read = fmin(1, left->read / ran(m, o));
+      left->update = fmin(1, left->update / ran(m, o));
+      left->first = fmin(1, left->first / ran(m, o));
+    }
+  }
+}
+
 void tf_zeros_take(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!m->zeros) return;
   m->zeros->res.upper = m->zeros->upper || m->zeros->tiles_upper;
   if (m->zeros->any_turns) m->zeros->res.upper |= !find_turning(m);
   if (m->zeros->tiles) take_unfetched(m);
+  if (m->zeros->ran) take_steps(m);
   for (int i = p->n_tile_slices; i < p->n_slices; i++) {
     take_flow(m, i, &m->flows[i]);
     for (int k = 0; m->each && k < m->each->n; k++)

@@ -63,6 +63,8 @@ struct tf_zeros {
   const tf_sparse *sparse;
   tf_voiders *voiders; /* [slice - n_tile_slices] the op's reads whose zeros leave the access out */
   tf_lefts *left;      /* [slice - n_tile_slices] */
+  tf_lefts *ran;       /* [slice - n_tile_slices] the same of the steps that a mask does not leave
+                          out, in this evaluation; NULL: none leaves any out, or no band is its */
   bool *turns;      /* [slice - n_tile_slices] depends on trip counts: units may share the access */
   uint64_t *moving; /* [slice - n_tile_slices] loops that move what it touches */
   tf_shares *work;  /* [op] of its points */

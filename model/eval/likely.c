@@ -82,7 +82,7 @@ static bool reads_all(const tf_workload *wl, const tf_ref *ref) {
  * into whole blocks of its density, or not evenly. */
 static double parts_of(const struct tf_model *m, int o, const tf_ref *ref) {
   const tf_plan *p = m->plan;
-  const tf_tensor *t = &p->wl->tensors[ref->tensor];
+  const tf_tensor *t = &p->sparse->tensors[ref->tensor];
   const tf_density *d = &t->density;
   const tf_path *path = &p->path[p->tree->op_node[o]];
   double parts = 1;
@@ -111,7 +111,7 @@ static double busiest(const struct tf_model *m, int o) {
   if (!on || m->zeros->work[o].share[TF_LEFT_TIME] >= 1) return 1;
   if (r < 0 || !m->quick || m->partial || !reads_all(p->wl, &p->wl->ops[o].reads[r])) return NAN;
   const tf_ref *ref = &p->wl->ops[o].reads[r];
-  const tf_tensor *t = &p->wl->tensors[ref->tensor];
+  const tf_tensor *t = &p->sparse->tensors[ref->tensor];
   const tf_density *d = &t->density;
   const double parts = parts_of(m, o, ref), all = (double)tf_tensor_words(t),
                share = p->sparse->share[ref->tensor];

@@ -34,19 +34,20 @@ static bool form_of(const tf_op *op, int i, int64_t by, form *f) {
   }
 }
 
-/* f >= 0 as a bound of the band: more - less + c >= 0 for two dims. */
-static void add_end(const tf_op *op, const form *f, tf_mask *m) {
+/* f >= 0 as a bound of the band: more - less + c >= 0 for two dims.  False: it is none. */
+static bool add_end(const tf_op *op, const form *f, tf_mask *m) {
   int less = -1, more = -1;
   for (int k = 0; k < op->n_dims; k++) {
     if (f->coef[k] == 0) continue;
     int *at = f->coef[k] == -1 ? &less : f->coef[k] == 1 ? &more : NULL;
-    if (!at || *at >= 0) return;
+    if (!at || *at >= 0) return false;
     *at = op->dims[k];
   }
-  if (less < 0 || more < 0) return;
+  if (less < 0 || more < 0) return false;
   if (m->l < 0) m->l = less, m->q = more;
   if (m->l == less && m->q == more && f->c < m->hi) m->hi = f->c;
   if (m->l == more && m->q == less && -f->c > m->lo) m->lo = -f->c;
+  return (m->l == less && m->q == more) || (m->l == more && m->q == less);
 }
 
 /* Whether the expression is 1 or 0. */
@@ -69,28 +70,29 @@ static int against_zero(const tf_op *op, const tf_expr *e) {
 }
 
 /* a <= b (a < b), or with `no` its negation. */
-static void add_order(const tf_op *op, int a, int b, bool strict, bool no, tf_mask *m) {
+static bool add_order(const tf_op *op, int a, int b, bool strict, bool no, tf_mask *m) {
   form f = {.c = -(strict != no)};
-  if (form_of(op, a, no ? 1 : -1, &f) && form_of(op, b, no ? -1 : 1, &f)) add_end(op, &f, m);
+  return form_of(op, a, no ? 1 : -1, &f) && form_of(op, b, no ? -1 : 1, &f) && add_end(op, &f, m);
 }
 
 /* All bounds that the condition (no: its negation) puts on the distance of two dims: those of each
- * part joined by `and`. */
-static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
+ * part joined by `and`.  Returns whether it says no more than they. */
+static bool find_band(const tf_op *op, int i, bool no, tf_mask *m) {
   const tf_expr *e = &op->expr[i];
-  if (!is_truth(op, i)) return;
+  if (!is_truth(op, i)) return false;
   const int inside = against_zero(op, e);
-  if (inside >= 0) {
-    find_band(op, inside, (e->call == TF_K_EQ) != no, m);
-  } else if (e->call == (no ? TF_K_MAX : TF_K_MIN)) {
-    find_band(op, e->arg[0], no, m);
-    find_band(op, e->arg[1], no, m);
-  } else if (e->call == TF_K_LT || e->call == TF_K_LE) {
-    add_order(op, e->arg[0], e->arg[1], e->call == TF_K_LT, no, m);
+  if (inside >= 0) return find_band(op, inside, (e->call == TF_K_EQ) != no, m);
+  if (e->call == TF_K_LT || e->call == TF_K_LE)
+    return add_order(op, e->arg[0], e->arg[1], e->call == TF_K_LT, no, m);
+  bool one = false, other = false;
+  if (e->call == (no ? TF_K_MAX : TF_K_MIN)) {
+    one = find_band(op, e->arg[0], no, m);
+    other = find_band(op, e->arg[1], no, m);
   } else if (e->call == (no ? TF_K_NE : TF_K_EQ)) {
-    add_order(op, e->arg[0], e->arg[1], false, false, m);
-    add_order(op, e->arg[1], e->arg[0], false, false, m);
+    one = add_order(op, e->arg[0], e->arg[1], false, false, m);
+    other = add_order(op, e->arg[1], e->arg[0], false, false, m);
   }
+  return one && other;
 }
 
 /* ---- which outputs the condition makes void ------------------------------------------------- */
@@ -133,9 +135,8 @@ static double known_call(tf_kind call, double a, double b) {
   }
 }
 
-/* The value of the op where the condition is false, given value[tensor]; NAN: not known, or not a
- * number. */
-static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, const double *value) {
+double tf_mask_outside(const tf_workload *wl, const tf_op *op, const tf_mask *m,
+                       const double *value) {
   double v[EXPRS];
   if (op->n_expr > EXPRS) return NAN;
   for (int i = 0; i < op->n_expr; i++) {
@@ -183,7 +184,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
     const int o = wl->topo[i];
     const tf_op *op = &wl->ops[o];
     if (o == m->op || !reads_known(op, value)) continue;
-    const double v = known(wl, op, m, value);
+    const double v = tf_mask_outside(wl, op, m, value);
     if (isnan(v) || !has_rows(wl, op, m)) return false;
     m->constant_outside[o] = true;
     if (op->reduce == TF_ASSIGN)
@@ -263,6 +264,19 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   return fit;
 }
 
+bool tf_mask_band(const tf_workload *wl, int o, tf_mask *m, double *outside) {
+  const tf_op *op = &wl->ops[o];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  *m = (tf_mask){.op = o, .mask_read = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
+  if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL ||
+      root->call != TF_K_SELECT)
+    return false;
+  const tf_expr *no = &op->expr[root->arg[2]];
+  *outside = no->what == TF_X_NUMBER ? no->number : 1;
+  return (*outside == -INFINITY || *outside == 0) && find_band(op, root->arg[0], false, m) &&
+         m->l >= 0;
+}
+
 /* ---- masks by data -------------------------------------------------------------------------- */
 
 /* Whether each rank of the input is indexed by a dim of its own, or a number, the last by one of
@@ -292,8 +306,8 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   for (m->mask_read = 0; m->mask_read < op->n_reads; m->mask_read++) {
     for (int z = 0; z < wl->n_tensors; z++)
       value[z] = NAN;
-    if (is_by_dims(wl, &op->reads[m->mask_read], m) && known(wl, op, m, value) == -INFINITY &&
-        fits(wl, m, value))
+    if (is_by_dims(wl, &op->reads[m->mask_read], m) &&
+        tf_mask_outside(wl, op, m, value) == -INFINITY && fits(wl, m, value))
       return true;
   }
   return false;

@@ -34,6 +34,15 @@ bool tf_mask_added(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 /* The mask by position in use: that of the first op that applies one which leaves anything out. */
 bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m);
 
+/* Whether op o is -inf, or 0, where a condition by position is false, and this says no more than a
+ * band of the distance l - q; which of both, and of which dims. */
+bool tf_mask_band(const tf_workload *wl, int o, tf_mask *m, double *outside);
+
+/* The value of the op where the condition is false, given value[tensor]; NAN: not known, or not a
+ * number. */
+double tf_mask_outside(const tf_workload *wl, const tf_op *op, const tf_mask *m,
+                       const double *value);
+
 /* Whether every q in q0 .. q0 + nq - 1 has an l in l0 .. l0 + nl - 1 that counts; and every such l
  * a q. */
 bool tf_mask_q_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);

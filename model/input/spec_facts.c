@@ -304,46 +304,17 @@ static void apply_density(tf_wl_reader *w, const tf_ynode *node, int z) {
 }
 
 /* ---- elements that are known ---------------------------------------------------------- */
-/* Whether each rank is one dim, which moves over all of it, and no other rank has: then each
- * element is read equally often. */
-static bool is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref) {
-  bool plain = true;
-  for (int r = 0; r < t->rank; r++) {
-    const tf_index *x = &ref->index[r];
-    plain = plain && x->n_terms == 1 && tf_index_is_dim(x, x->terms[0].dim) && t->lo[r] == 0 &&
-            !t->pad[r] && wl->dims[x->terms[0].dim].extent == t->extent[r];
-    for (int k = 0; k < r && plain; k++)
-      plain = ref->index[k].terms[0].dim != x->terms[0].dim;
-  }
-  return plain;
-}
-
-/* Whether op o computes each point equally often, and reads for each: no operand is padded, and
- * what makes part of what others read makes all of it, as often.  `even`: of later ops. */
-static bool is_even(const tf_workload *wl, int o, const bool *even) {
-  const tf_op *op = &wl->ops[o];
-  bool all = true;
-  for (int i = 0; i < op->n_reads; i++)
-    all = all && !tf_is_padded(&wl->tensors[op->reads[i].tensor]);
-  for (int p = 0; p < wl->n_ops; p++)
-    for (int i = 0; i < wl->ops[p].n_reads; i++)
-      if (wl->ops[p].reads[i].tensor == op->out)
-        all = all && even[p] && is_plain(wl, &wl->tensors[op->out], &wl->ops[p].reads[i]);
-  return all;
-}
-
 static bool check_even(tf_wl_reader *w, int z) {
   const tf_workload *wl = w->wl;
   const tf_tensor *t = &wl->tensors[z];
   bool *even = TF_ARRAY(w->base->arena, bool, (size_t)wl->n_ops);
   if (!even) return tf_no_memory(w->base);
-  for (int k = wl->n_ops - 1; k >= 0; k--)
-    even[wl->topo[k]] = is_even(wl, wl->topo[k], even);
+  tf_even_ops(wl, even);
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       const tf_ref *ref = &wl->ops[o].reads[i];
       if (ref->tensor != z) continue;
-      if (!is_plain(wl, t, ref))
+      if (!tf_is_plain(wl, t, ref))
         return tf_fail(w->base->diags, ref->at, TF_E_INDEX,
                        "it is known which elements of '%.60s' are zero: each rank must be a dim "
                        "alone, over all of it",
@@ -363,34 +334,13 @@ static bool check_even(tf_wl_reader *w, int z) {
                  t->name, wl->ops[mask.op].name);
 }
 
-/* The band of the coordinates x and y of ranks p < q: x - left <= y <= x + right. */
-typedef struct {
-  int p, q;
-  int64_t left, right;
-} band;
-
-static bool fill_band(tf_wl_reader *w, const tf_ynode *node, const band *b, tf_tensor *t) {
-  int64_t outer = 1, mid = 1, inner = 1, n = 0;
-  for (int r = 0; r < t->rank; r++)
-    *(r < b->p ? &outer : r > b->q ? &inner : &mid) *= r == b->p || r == b->q ? 1 : t->extent[r];
-  const int64_t rows = t->extent[b->p], row = t->extent[b->q], most = TF_COORDINATES_MOST;
-  if (outer > most || mid > most || rows > most || outer * mid > most || outer * mid * rows > most)
+static bool fill_band(tf_wl_reader *w, const tf_ynode *node, const tf_band *b, tf_tensor *t) {
+  if (!tf_band_rows(b, t))
     return tf_fail(w->base->diags, node->at, TF_E_LIMIT, "a band of more than %lld rows of '%.60s'",
-                   (long long)most, t->name);
-  t->density.runs = TF_ARRAY(w->base->arena, tf_stretch, (size_t)(outer * mid * rows));
-  if (!t->density.runs) return tf_no_memory(w->base);
-  for (int64_t i = 0; i < outer * mid * rows; i++) {
-    const int64_t x = i / mid % rows, from = x - b->left > 0 ? x - b->left : 0,
-                  to = x + b->right + 1 < row ? x + b->right + 1 : row;
-    if (from < to)
-      t->density.runs[n++] = (tf_stretch){(i * row + from) * inner, (i * row + to) * inner};
-  }
-  t->density.n_runs = (int)n;
-  if (!n)
-    return tf_fail(w->base->diags, node->at, TF_E_RANGE, "no element of '%.60s' lies in the band",
-                   t->name);
-  tf_runs_close(&t->density, tf_tensor_words(t));
-  return true;
+                   (long long)TF_COORDINATES_MOST, t->name);
+  if (!tf_band_fill(b, t, w->base->arena, &t->density)) return tf_no_memory(w->base);
+  return t->density.n_runs > 0 || tf_fail(w->base->diags, node->at, TF_E_RANGE,
+                                          "no element of '%.60s' lies in the band", t->name);
 }
 
 static bool find_band(tf_wl_reader *w, const tf_ynode *node, int z) {
@@ -401,7 +351,7 @@ static bool find_band(tf_wl_reader *w, const tf_ynode *node, int z) {
   if (i == j)
     return tf_fail(w->base->diags, dims->items[1]->at, TF_E_DUP,
                    "'%.60s' twice: a band has two dims", dims->items[1]->text);
-  const band b = i < j ? (band){i, j, below, above} : (band){j, i, above, below};
+  const tf_band b = i < j ? (tf_band){i, j, below, above} : (tf_band){j, i, above, below};
   return fill_band(w, node, &b, &w->wl->tensors[z]);
 }
 

@@ -126,7 +126,7 @@ static double some_known(const tf_tensor *t, const tf_chunks *b) {
 }
 
 static double find_some(const tf_sparse *s, int z, const tf_chunks *b, bool *exact) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const double share = s->share[z], words = words_in(t, b), all = (double)tf_tensor_words(t);
   const tf_fall fall = t->density.fall;
   if (fall == TF_FALL_GUESSED) {

@@ -6,6 +6,7 @@
 
 #include "model/input/dims.h"
 #include "model/input/reader.h"
+#include "model/sparse/bands.h"
 #include "model/sparse/known.h"
 
 /* ---- densities ------------------------------------------------------------------------------ */
@@ -49,7 +50,7 @@ static double made_share(const tf_sparse *s, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++) {
     if (s->share[op->reads[i].tensor] < 1 && tf_op_times_read(op, op->reads[i].tensor) > 1)
       return 1;
-    known += s->wl->tensors[op->reads[i].tensor].density.fall == TF_FALL_KNOWN;
+    known += s->tensors[op->reads[i].tensor].density.fall == TF_FALL_KNOWN;
   }
   if (known > 1) return 1;
   for (int i = 0; i < op->n_expr; i++) {
@@ -66,26 +67,41 @@ static double made_share(const tf_sparse *s, const tf_op *op) {
   return op->reduce == TF_REDUCE_MUL ? pow(point, terms) : 1 - pow(1 - point, terms);
 }
 
-static void find_shares(tf_sparse *s) {
+/* The share of what op o makes; a band that it makes becomes the tensor's density. */
+static double follow_op(tf_sparse *s, tf_bands *b, int o) {
+  const tf_op *op = &s->wl->ops[o];
+  const double share = made_share(s, op);
+  tf_density band;
+  if (!tf_bands_made(b, o, s->share, share, &band)) /* of what part of a band makes, none is told */
+    return tf_sparse_parts(s, o) || tf_bands_met(b, o, s->share) ? 1 : share;
+  s->tensors[op->out].density = band;
+  s->part[op->out] = tf_bands_masked(b);
+  return band.share;
+}
+
+static bool find_shares(tf_sparse *s, tf_arena *a) {
   const tf_workload *wl = s->wl;
+  tf_bands *b = tf_bands_new(a, wl);
   for (int z = 0; z < wl->n_tensors; z++)
     s->share[z] = wl->tensors[z].density.fall == TF_FALL_GUESSED ? 1 : wl->tensors[z].density.share;
-  for (int k = 0; k < wl->n_ops; k++) {
+  for (int k = 0; k < wl->n_ops && b; k++) {
     const tf_op *op = &wl->ops[wl->topo[k]];
-    if (wl->tensors[op->out].density.fall == TF_FALL_GUESSED) s->share[op->out] = made_share(s, op);
+    if (wl->tensors[op->out].density.fall == TF_FALL_GUESSED)
+      s->share[op->out] = follow_op(s, b, wl->topo[k]);
     for (int z = 0; z < wl->n_tensors; z++) /* views show the same words */
       if (wl->tensors[z].view_of == op->out + 1 && wl->tensors[z].density.fall == TF_FALL_GUESSED)
         s->share[z] = s->share[op->out];
   }
+  return !tf_arena_failed(a);
 }
 
 /* Whether formats and rules for all tensors with zeros mean it. */
 static bool has_zeros(const tf_sparse *s, int z) {
-  return s->wl->tensors[z].density.fall != TF_FALL_GUESSED || s->share[z] < 1;
+  return s->tensors[z].density.fall != TF_FALL_GUESSED || s->share[z] < 1;
 }
 
 static bool selects(const tf_sparse *s, const tf_selection *c, int z) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   for (int i = 0; i < c->n; i++)
     if (!strcmp(c->names[i].name, t->known_as ? t->known_as : t->name)) return true;
   return !c->n && has_zeros(s, z);
@@ -119,7 +135,7 @@ static tf_odds known_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole,
 }
 
 tf_odds tf_sparse_odds(const tf_sparse *s, int z, uint32_t ranks, bool whole, bool *exact) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const tf_odds each = tf_odds_of(TF_ODDS_EACH, s->share[z], 0);
   if (t->density.fall == TF_FALL_UNIFORM)
     return tf_odds_of(TF_ODDS_DRAWN, t->density.share, (double)tf_tensor_words(t));
@@ -203,10 +219,10 @@ static double none_of_tiles(const tf_tensor *t, const fiber *f, int64_t at, int6
 /* The probability that `count` children from `at` of a fiber have no element that is not zero. */
 static double none_from(const tf_sparse *s, int z, int64_t stride, const fiber *f, int64_t at,
                         int64_t count) {
-  const tf_density *d = &s->wl->tensors[z].density;
+  const tf_density *d = &s->tensors[z].density;
   double p = 1;
   bool exact = true;
-  if (d->fall == TF_FALL_TILES) return none_of_tiles(&s->wl->tensors[z], f, at, count);
+  if (d->fall == TF_FALL_TILES) return none_of_tiles(&s->tensors[z], f, at, count);
   const tf_odds o = tf_sparse_odds(s, z, 0, false, &exact);
   if (!stride || count <= stride) return tf_odds_none(&o, (double)count * f->size);
   for (int64_t r = 0; r < stride && p > 0; r++) {
@@ -231,7 +247,7 @@ static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f)
   if (f->full) return 0;
   const int64_t reach =
       entry_bits(f) < 62 ? INT64_C(1) << entry_bits(f) : INT64_MAX; /* children an entry reaches */
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const bool tiles = t->density.fall == TF_FALL_TILES;
   const int64_t length = (int64_t)f->length, period = stride ? stride * t->density.m
                                                       : tiles && f->rank >= 0
@@ -254,7 +270,7 @@ static double fillers(const tf_sparse *s, int z, int64_t stride, const fiber *f)
 
 /* The share of a fiber's children that have an element that is not zero. */
 static double child_share(const tf_sparse *s, int z, const fiber *f) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   bool exact = true;
   if (f->full) return 1;
   if (t->density.fall == TF_FALL_KNOWN) return tf_known_children(t, f->size) * f->size / f->all;
@@ -267,7 +283,7 @@ static double child_share(const tf_sparse *s, int z, const fiber *f) {
  * `fibers` that are there.  *upper: at most. */
 static double all_fillers(const tf_sparse *s, int z, const fiber *x, double fibers, double kept,
                           bool *upper) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const double reach = ldexp(1, entry_bits(x)), places = x->all / x->size,
                absent = places / x->length - fibers;
   if (t->density.fall == TF_FALL_KNOWN)
@@ -311,7 +327,7 @@ static void add_words(const fiber *x, double bits, double reach, tf_packed *out)
 /* Walks the format's ranks, outermost first: entries, bits, and what is stored in the end, of the
  * whole tensor. */
 static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const double all = (double)tf_tensor_words(t);
   double fibers = 1, worst_fibers = 1, size = all, reach = 0;
   for (int i = 0; i < f->n_ranks; i++) {
@@ -350,7 +366,10 @@ static void pack(const tf_sparse *s, int z, const tf_format *f, tf_packed *out) 
   }
 }
 
+/* Where steps are left out, tiles that move have more of the elements than the whole tensor: no
+ * format is taken. */
 static const tf_format *format_of(const tf_sparse *s, const tf_memory *mem, int z) {
+  if (s->part[z]) return NULL;
   for (int named = 1; named >= 0; named--)
     for (int i = 0; i < mem->formats.n; i++)
       if ((mem->formats.list[i].tensors.n > 0) == named && has_zeros(s, z) &&
@@ -362,7 +381,7 @@ static const tf_format *format_of(const tf_sparse *s, const tf_memory *mem, int 
 static void find_packed(tf_sparse *s, int level, int z) {
   const tf_memory *mem = &s->arch->memories[level];
   tf_packed *p = &s->packed[level * s->wl->n_tensors + z];
-  const double bits = s->wl->tensors[z].word_bits;
+  const double bits = s->tensors[z].word_bits;
   *p = (tf_packed){.format = format_of(s, mem, z), .stored = 1};
   if (p->format) pack(s, z, p->format, p);
   const bool priced = p->format && p->format->priced;
@@ -377,7 +396,7 @@ static void find_packed(tf_sparse *s, int level, int z) {
 
 /* Elements of `words` that are not zero, but for the doubt. */
 static double most_nonzero(const tf_sparse *s, int z, double words, double doubt, bool whole) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   const tf_density *d = &t->density;
   const double all = (double)tf_tensor_words(t);
   switch (d->fall) {
@@ -404,7 +423,7 @@ static double most_nonzero(const tf_sparse *s, int z, double words, double doubt
 int64_t tf_sparse_likely(const tf_sparse *s, int level, int z, int64_t words, double doubt,
                          bool whole) {
   const tf_packed *k = &s->packed[level * s->wl->n_tensors + z];
-  const double n = fmin((double)words, (double)tf_tensor_words(&s->wl->tensors[z]));
+  const double n = fmin((double)words, (double)tf_tensor_words(&s->tensors[z]));
   const double most = (double)words * (double)k->worst;
   if (!k->format || s->share[z] >= 1) return (int64_t)fmin(most, 9e18);
   const double nonzero = most_nonzero(s, z, n, doubt, whole);
@@ -444,7 +463,8 @@ static uint64_t named(const tf_sparse *s, const tf_rules *rules, bool tiles, int
     if (rule->tiles != tiles || (target >= 0 && !all && !selects(s, &rule->target, target)))
       continue;
     for (int r = 0; r < op->n_reads; r++)
-      if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor))
+      if (op->reads[r].tensor != target && selects(s, &rule->on, op->reads[r].tensor) &&
+          !(tiles && s->part[op->reads[r].tensor]))
         on |= UINT64_C(1) << r;
   }
   return on & s->factors[o];
@@ -464,7 +484,7 @@ static uint64_t on_any(const tf_sparse *s, const tf_rules *rules, int o, int tar
 }
 
 static bool is_known(const tf_sparse *s, int o, int read) {
-  return s->wl->tensors[s->wl->ops[o].reads[read].tensor].density.fall == TF_FALL_KNOWN;
+  return s->tensors[s->wl->ops[o].reads[read].tensor].density.fall == TF_FALL_KNOWN;
 }
 
 int tf_sparse_known(const tf_sparse *s, int o, uint64_t reads) {
@@ -526,9 +546,9 @@ tf_least tf_sparse_least_word(const tf_sparse *s, int z) {
     least.time = fmin(least.time, tf_sparse_keep_least(s, o, skipped));
     least.energy = fmin(least.energy, tf_sparse_keep_least(s, o, skipped | gated));
   }
-  const double bits = s->wl->tensors[z].word_bits;
+  const double bits = s->tensors[z].word_bits;
   least.time *= k->format ? (k->stored * bits + k->bits) / bits : 1;
-  least.energy *= s->wl->tensors[z].producer < 0 ? k->read_pj : k->write_pj;
+  least.energy *= s->tensors[z].producer < 0 ? k->read_pj : k->write_pj;
   return least;
 }
 
@@ -554,7 +574,7 @@ static tf_fibers *fibers_of(tf_sparse *s, int z, uint32_t ranks) {
 
 /* Counts the fibers of z along the ranks; leaves out what is too large.  False without memory. */
 static bool count_fibers(tf_sparse *s, tf_arena *a, int z, uint32_t ranks) {
-  const tf_tensor *t = &s->wl->tensors[z];
+  const tf_tensor *t = &s->tensors[z];
   int64_t stride[TF_MAX_RANK];
   double n;
   number_fibers(t, ranks, stride, &n);
@@ -587,7 +607,7 @@ static int rank_with(const tf_ref *ref, int n, int dim) {
  * zero; -1: too many.
  */
 static double share_of_both(const tf_sparse *s, const tf_ref *x, const tf_ref *y) {
-  const tf_tensor *a = &s->wl->tensors[x->tensor], *b = &s->wl->tensors[y->tensor];
+  const tf_tensor *a = &s->tensors[x->tensor], *b = &s->tensors[y->tensor];
   int64_t of_a[TF_MAX_RANK], of_b[TF_MAX_RANK] = {0};
   double n = 1, in_both = 0;
   for (int r = 0; r < a->rank; r++) {
@@ -618,7 +638,7 @@ static bool find_known(tf_sparse *s, tf_arena *a) {
       if (!(s->factors[o] >> r & 1) || !is_known(s, o, r)) continue;
       uint32_t ranks = 0;
       for (int d = op->n_out_dims; d < op->n_dims; d++)
-        for (int k = 0; k < s->wl->tensors[op->reads[r].tensor].rank; k++)
+        for (int k = 0; k < s->tensors[op->reads[r].tensor].rank; k++)
           if (dim_of(&op->reads[r], k) == op->dims[d]) ranks |= 1u << k;
       ok = ok && count_fibers(s, a, op->reads[r].tensor, ranks);
       two[n++ % 2] = &op->reads[r];
@@ -639,15 +659,34 @@ static bool machine_uses(const tf_arch *a) {
   return any;
 }
 
-static bool workload_has(const tf_workload *wl) {
+static bool has_any(const tf_sparse *s) {
   bool any = false;
-  for (int z = 0; z < wl->n_tensors; z++)
-    any |= wl->tensors[z].density.fall != TF_FALL_GUESSED;
+  for (int z = 0; z < s->wl->n_tensors; z++)
+    any |= s->tensors[z].density.fall != TF_FALL_GUESSED;
   return any;
 }
 
+/* Densities of all tensors alone; NULL without memory. */
+static tf_sparse *with_shares(tf_arena *a, const tf_arch *arch, const tf_workload *wl) {
+  const size_t n = (size_t)wl->n_tensors;
+  tf_sparse *s = TF_NEW(a, tf_sparse);
+  if (!s) return NULL;
+  *s = (tf_sparse){.arch = arch,
+                   .wl = wl,
+                   .tensors = TF_ARRAY(a, tf_tensor, n),
+                   .part = TF_ARRAY(a, bool, n),
+                   .share = TF_ARRAY(a, double, n)};
+  if (!s->tensors || !s->part || !s->share) return NULL;
+  memcpy(s->tensors, wl->tensors, n * sizeof *s->tensors);
+  return find_shares(s, a) ? s : NULL;
+}
+
 bool tf_sparse_applies(const tf_arch *arch, const tf_workload *wl) {
-  return machine_uses(arch) && workload_has(wl);
+  tf_arena *a = machine_uses(arch) ? tf_arena_new() : NULL;
+  const tf_sparse *s = a ? with_shares(a, arch, wl) : NULL;
+  const bool applies = a ? !s || has_any(s) : false;
+  tf_arena_free(a);
+  return applies;
 }
 
 static int reads_in(const tf_workload *wl) {
@@ -659,18 +698,15 @@ static int reads_in(const tf_workload *wl) {
 
 bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_sparse **out) {
   *out = NULL;
-  if (!tf_sparse_applies(arch, wl)) return true;
-  tf_sparse *s = TF_NEW(a, tf_sparse);
+  if (!machine_uses(arch)) return true;
+  tf_sparse *s = with_shares(a, arch, wl);
   if (!s) return false;
-  *s = (tf_sparse){.arch = arch,
-                   .wl = wl,
-                   .share = TF_ARRAY(a, double, (size_t)wl->n_tensors),
-                   .packed = TF_ARRAY(a, tf_packed, (size_t)(wl->n_tensors * arch->n_memories)),
-                   .factors = TF_ARRAY(a, uint64_t, (size_t)wl->n_ops),
-                   .joint = TF_ARRAY(a, double, (size_t)wl->n_ops),
-                   .fibers = TF_ARRAY(a, tf_fibers, (size_t)reads_in(wl))};
-  if (!s->share || !s->packed || !s->factors || !s->joint || !s->fibers) return false;
-  find_shares(s);
+  if (!has_any(s)) return true;
+  s->packed = TF_ARRAY(a, tf_packed, (size_t)(wl->n_tensors * arch->n_memories));
+  s->factors = TF_ARRAY(a, uint64_t, (size_t)wl->n_ops);
+  s->joint = TF_ARRAY(a, double, (size_t)wl->n_ops);
+  s->fibers = TF_ARRAY(a, tf_fibers, (size_t)reads_in(wl));
+  if (!s->packed || !s->factors || !s->joint || !s->fibers) return false;
   for (int l = 0; l < arch->n_memories; l++)
     for (int z = 0; z < wl->n_tensors; z++)
       find_packed(s, l, z);
@@ -678,4 +714,11 @@ bool tf_sparse_new(tf_arena *a, const tf_arch *arch, const tf_workload *wl, tf_s
     s->factors[o] = find_factors(s, &wl->ops[o]);
   *out = s;
   return find_known(s, a);
+}
+
+uint64_t tf_sparse_parts(const tf_sparse *s, int o) {
+  uint64_t reads = 0;
+  for (int r = 0; r < s->wl->ops[o].n_reads; r++)
+    if (s->part[s->wl->ops[o].reads[r].tensor]) reads |= UINT64_C(1) << r;
+  return reads;
 }

@@ -34,7 +34,9 @@ typedef struct {
 typedef struct tf_sparse {
   const tf_arch *arch;
   const tf_workload *wl;
-  double *share;     /* [tensor] of its elements that are not zero */
+  tf_tensor *tensors; /* the workload's, with the bands that its ops make as densities */
+  bool *part;    /* [tensor] its band is a mask's: steps left out leave a part of its zeros out */
+  double *share; /* [tensor] of its elements that are not zero */
   tf_packed *packed; /* [level * n_tensors + tensor] */
   uint64_t *factors; /* [op] reads: a point where one of them is zero adds nothing */
   double *joint;     /* [op] that reads two factors whose zeros are known: points where both are not
@@ -63,6 +65,8 @@ double tf_sparse_keep_least(const tf_sparse *s, int o, uint64_t reads);
  * same. */
 int tf_sparse_known(const tf_sparse *s, int o, uint64_t reads);
 bool tf_sparse_told(const tf_sparse *s, int o, uint64_t reads);
+/* The reads of op o whose zeros may be in steps that a mask leaves out. */
+uint64_t tf_sparse_parts(const tf_sparse *s, int o);
 /* The least share of op o's points that take time, or energy, wherever a mapping holds its tensors.
  */
 typedef struct {

@@ -17,6 +17,20 @@ static bool names(const tf_selection *s, const oracle *o, int z) {
   return false;
 }
 
+/* Whether it is known which elements of z are not zero. */
+static bool is_told(const oracle *o, const tf_kept *k, int z) {
+  const tf_tensor *t = &o->wl->tensors[z];
+  bool in[MAX_ELEMENTS];
+  if (t->density.fall != TF_FALL_GUESSED) return t->density.fall == TF_FALL_KNOWN;
+  const double share = (double)places_of(o, z, in) / size_of(o, z);
+  return share < 1 && fabs(k->share[z] - share) < 1e-12;
+}
+
+/* The same, by a mask that may leave steps out: no format and no rule of tiles is about it. */
+static bool is_masked(const oracle *o, const tf_kept *k, int z) {
+  return tf_workload_masked(o->wl) && is_told(o, k, z);
+}
+
 /* Whether a zero in read r makes the op's point zero: followed forwards through its expression. */
 static bool voids(const oracle *o, const tf_kept *k, const tf_op *op, int r) {
   bool zero[512];
@@ -42,7 +56,9 @@ static bool voids(const oracle *o, const tf_kept *k, const tf_op *op, int r) {
 static bool listens_to(const oracle *o, const tf_kept *k, const tf_rules *rules, int op, int target,
                        int r, bool tiles) {
   const int cause = o->wl->ops[op].reads[r].tensor;
-  if (cause == target || stream_scope(o, op) >= 0 || !voids(o, k, &o->wl->ops[op], r)) return false;
+  if (cause == target || stream_scope(o, op) >= 0 || (tiles && is_masked(o, k, cause)) ||
+      !voids(o, k, &o->wl->ops[op], r))
+    return false;
   for (int i = 0; i < rules->n; i++) {
     const tf_rule *rule = &rules->list[i];
     const bool aims = target < 0 || !rule->target.n || names(&rule->target, o, target);
@@ -171,6 +187,7 @@ static void draw(const oracle *o, const tf_kept *k, tf_rng *g, int z, bool *in) 
   if (t->density.fall == TF_FALL_BLOCKS) draw_blocks(g, t, in);
   if (t->density.fall == TF_FALL_TILES) draw_tiles(g, t, in);
   if (t->density.fall == TF_FALL_KNOWN) set_known(t, in);
+  if (t->density.fall == TF_FALL_GUESSED && is_told(o, k, z)) places_of(o, z, in);
   if (t->density.fall == TF_FALL_UNIFORM) choose(g, in, list, n, some(g, t->density.share * n));
 }
 
@@ -226,7 +243,7 @@ static void encode(const encoder *c, int i, int from, int size, stored *out) {
 static const tf_format *format_of(const oracle *o, const tf_kept *k, int level, int z) {
   const tf_formats *all = &o->arch->memories[level].formats;
   const tf_format *rest = NULL;
-  if (!has_zeros(o, k, z)) return NULL;
+  if (!has_zeros(o, k, z) || is_masked(o, k, z)) return NULL;
   for (int i = all->n - 1; i >= 0; i--)
     if (!all->list[i].tensors.n) rest = &all->list[i];
   for (int i = all->n - 1; i >= 0; i--)
@@ -489,11 +506,11 @@ enum { N_FIGURES = sizeof(figures) / sizeof(double), TRIES = 3 };
 /* What the model says of each figure; NAN: nothing. */
 /* Whether elements of a tensor whose zeros are known pass the memory unlike often: then the
  * tensor's mean is told. */
-static bool is_uneven(const oracle *o, int cell) {
+static bool is_uneven(const oracle *o, const tf_kept *k, int cell) {
   const int z = cell % o->wl->n_tensors;
   const passes *p = &o->log->tiles[cell];
   bool uneven = false;
-  for (int e = 1; e < size_of(o, z) && o->wl->tensors[z].density.fall == TF_FALL_KNOWN; e++)
+  for (int e = 1; e < size_of(o, z) && is_told(o, k, z); e++)
     uneven |= p->fill[e] != p->fill[0] || p->read[e] != p->read[0] ||
               p->update[e] != p->update[0] || p->drain[e] != p->drain[0];
   return uneven;
@@ -520,7 +537,7 @@ static void modelled(const oracle *o, const tf_result *r, figures *f) {
   }
   f->pj = r->energy_pj - r->leakage_pj;
   for (int cell = 0; cell < o->arch->n_memories * o->wl->n_tensors; cell++) {
-    if (!is_uneven(o, cell)) continue;
+    if (!is_uneven(o, r->kept, cell)) continue;
     for (int i = 0; i < N_OF_CELL; i++)
       f->cell[cell][i] = NAN;
     f->cell[cell - cell % o->wl->n_tensors][PORT_READ] = f->pj = NAN;

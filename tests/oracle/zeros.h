@@ -84,6 +84,10 @@ void note_operand(oracle *o, operand_key k, const set *element, const set *met);
 int outer_of(const access_log *log, int entry, int e);
 void end_operand(oracle *o); /* all instances of the operand have been told */
 
+/* in[element]: false where the element is zero whatever operands hold (zero_places.c); how many are
+ * not. */
+int places_of(const oracle *o, int z, bool *in);
+
 /* Draws `draws` times, and writes a line for each figure of the model that lies further than three
  * standard errors from the mean; where the model says that it is an upper bound, that lies so far
  * below.  What lies so far is drawn again, 16 and 256 times as often.  Whether the last draw has

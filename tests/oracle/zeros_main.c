@@ -1,6 +1,6 @@
 /* What zeros leave, beside draws of zeros, on random cases: machines, workloads and mappings of the
  * oracle's, given densities, formats and rules. oracle_zeros [--cases N] [--seed S] [--draws D]
- * [--one SEED] */
+ * [--one SEED] [--masked] */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { WALK_LIMIT = 3000 };
 typedef struct {
   long equal, differ, upper, quick, tiles, told;
   int draws;
-  bool print;
+  bool print, masked;
 } session;
 
 /* ---- densities, formats, rules --------------------------------------------------------------- */
@@ -49,10 +49,18 @@ static bool is_plain(const tf_workload *wl, int z) {
   return plain;
 }
 
+static bool is_masked(const tf_workload *wl) {
+  bool masked = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_expr; i++)
+      masked |= wl->ops[o].expr[i].what == TF_X_CALL && wl->ops[o].expr[i].call == TF_K_SELECT;
+  return masked;
+}
+
 /* Blocks of divisors, or runs of elements that are known. */
 static void give_groups(tf_rng *g, const tf_workload *wl, tf_tensor *t) {
   const int all = (int)tf_tensor_words(t);
-  if (rng_chance(g, 2) || !is_plain(wl, (int)(t - wl->tensors))) {
+  if (rng_chance(g, 2) || is_masked(wl) || !is_plain(wl, (int)(t - wl->tensors))) {
     t->density = (tf_density){.fall = TF_FALL_TILES, .share = rng_between(g, 1, 10) / 10.0};
     t->density.tile = made((size_t)t->rank, sizeof *t->density.tile);
     for (int r = 0; r < t->rank; r++)
@@ -76,7 +84,8 @@ static void give_groups(tf_rng *g, const tf_workload *wl, tf_tensor *t) {
 
 static void give_density(tf_rng *g, const tf_workload *wl, tf_tensor *t) {
   const int r = t->rank ? rng_between(g, 0, t->rank - 1) : 0, m = rng_between(g, 2, 4);
-  if (rng_chance(g, 4) || (t->producer >= 0 && rng_chance(g, 2))) return;
+  if (rng_chance(g, 4) || (t->producer >= 0 && (is_masked(wl) || rng_chance(g, 2)))) return;
+  if (is_masked(wl) && !rng_chance(g, 4)) return; /* of full operands bands are made */
   t->density = (tf_density){.fall = TF_FALL_UNIFORM, .share = rng_between(g, 1, 10) / 10.0};
   if (t->rank && t->extent[r] % m == 0 && rng_chance(g, 2)) {
     t->density = (tf_density){.fall = TF_FALL_BLOCKS, .rank = r, .n = rng_between(g, 1, m), .m = m};
@@ -347,7 +356,7 @@ static void compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
 
 static void one(session *s, uint64_t seed) {
   page p;
-  unsigned features = 0;
+  unsigned features = s->masked ? 1u << GEN_MASK : 0;
   const char *kind;
   tf_rng g = tf_rng_new(seed, 7);
   if (!gen_case(seed, &p, &features, &kind)) abort();
@@ -370,6 +379,7 @@ int main(int argc, char **argv) {
   session s = {.draws = 200};
   long cases = 1000;
   uint64_t seed = 1, only = 0;
+  s.masked = argc > 1 && !strcmp(argv[argc - 1], "--masked");
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--cases"))
       cases = strtol(argv[i + 1], NULL, 10);

@@ -341,7 +341,7 @@ typedef struct {
 } leaving;
 
 static bool is_known(const tf_plan *p, int o, int r) {
-  return p->wl->tensors[p->wl->ops[o].reads[r].tensor].density.fall == TF_FALL_KNOWN;
+  return p->sparse->tensors[p->wl->ops[o].reads[r].tensor].density.fall == TF_FALL_KNOWN;
 }
 
 static void leave(struct tf_model *m, leaving *x, int o, int r, double some) {
@@ -367,7 +367,7 @@ static void leave_from(struct tf_model *m, leaving *x, int i, int w) {
 /* The known zeros of two tensors depend on each other, so a tile of one is not omitted for those of
  * the other. */
 static double left_of(struct tf_model *m, const leaving *x, int tensor) {
-  const bool both = x->n_known && m->plan->wl->tensors[tensor].density.fall == TF_FALL_KNOWN;
+  const bool both = x->n_known && m->plan->sparse->tensors[tensor].density.fall == TF_FALL_KNOWN;
   m->zeros->tiles_upper |= both;
   return x->each * (both ? 1 : x->known);
 }
