@@ -132,8 +132,7 @@ static bool reads(const tf_op *op, int z) {
 }
 
 int tf_emit_made_bytes(const tf_workload *wl, int *first) {
-  int n = 0, products = 0;
-  bool said = false;
+  int n = 0, products = 0, said = 0;
   *first = -1;
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];

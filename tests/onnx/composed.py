@@ -193,10 +193,11 @@ def subgraphs():
 def lines():
     """What takes time linear in an axis: running sums in blocks of blocks, and borders."""
     for name, kind, shape, axis, more in (("blocks", "CumSum", (1040, 1), 0, {}), ("before", "CumSum", (2, 85), -1, {"reverse": 1, "exclusive": 1}),
-                                          ("uneven", "CumSum", (2, 67, 2), 1, {"reverse": 1}), ("few", "CumSum", (1, 3), 0, {"exclusive": 1}),
+                                          ("uneven", "CumSum", (2053,), 0, {"reverse": 1}), ("few", "CumSum", (1, 3), 0, {"exclusive": 1}),
                                           ("products", "CumProd", (96, 2), -2, {"exclusive": 1})):
         x = rng.integers(-9, 9, shape).astype(np.float32) if kind == "CumSum" else (rng.integers(1, 3, shape) - 1.5).astype(np.float32) * 2
         case(f"running-{name}", node(kind, "x a", **more), {"x": x}, "y", [("a", np.int64(axis))], opset=14 if kind == "CumSum" else 26, points=8 * x.size)
+    case("running-prime", node("CumSum", "x a", exclusive=1), {"x": rng.integers(-9, 9, (2, 67)).astype(np.float32)}, "y", [("a", np.int64(1))], opset=14)
     for mode in ("reflect", "edge", "wrap"):
         x = rng.integers(-9, 9, (2, 20, 30)).astype(np.float32)
         case(f"border-{mode}", node("Pad", "x p", mode=mode), {"x": x}, "y", [("p", np.array([0, 5, 12, 0, 7, 9], np.int64))], opset=19, points=4 * 2 * 32 * 51)

@@ -354,8 +354,9 @@ typedef struct {
   int deep;
 } running;
 
-/* How many elements are summed in one op; the most of a block; of what is not cut into any. */
-enum { RUNNING_TERMS = 4, RUNNING_BLOCK = 16, RUNNING_SHORT = 64 };
+/* How many elements are summed in one op; the most of a block; of what is not cut into any; and of
+ * what no block divides but one op does, as longer chains of ops take long to plan. */
+enum { RUNNING_TERMS = 4, RUNNING_BLOCK = 16, RUNNING_SHORT = 64, RUNNING_UNEVEN = 2048 };
 
 static const char *running_part(const running *r, const char *what, int64_t nth) {
   char name[60];
@@ -429,8 +430,8 @@ static bool run_short(const running *r, ox_value *v, int axis, bool without) {
   return true;
 }
 
-/* The same in one op, where elements are few: of each all before it. */
-static bool run_few(const running *r, ox_value *v, int axis) {
+/* The same in one op, where elements are few: of each all up to it. */
+static bool run_few(const running *r, ox_value *v, int axis, bool without) {
   ox_net *g = r->g;
   ox_axis axes[OX_RANK], from = {0};
   const ox_axis *at[OX_RANK], *of[OX_RANK];
@@ -441,7 +442,8 @@ static bool run_few(const running *r, ox_value *v, int axis) {
   of[axis] = &from;
   ox_add_term(r->back ? &there : &here, at[axis], 1, 1);
   ox_add_term(r->back ? &here : &there, &from, 1, 1);
-  ox_expr *in = ox_call(g, "<", ox_index_value(g, &there), ox_index_value(g, &here), NULL),
+  ox_expr *in = ox_call(g, without ? "<" : "<=", ox_index_value(g, &there),
+                        ox_index_value(g, &here), NULL),
           *e = ox_call(g, "select", in, ox_read(g, v, of), ox_number(g, r->sum ? 0 : 1));
   return ox_make(g, running_part(r, "before", 0), r->sum ? "+=" : "*=", e, at, v->rank, v);
 }
@@ -470,15 +472,16 @@ static bool run_blocks(running *r, ox_value *v, int axis, bool without) {
   const int64_t n = ox_extent(v, axis), block = running_block(n);
   const int rank = v->rank;
   int64_t apart[OX_RANK], whole[OX_RANK], rest[OX_RANK];
-  const bool few = r->deep && block <= RUNNING_SHORT; /* then without the element itself, too */
-  if (block == n) return few ? run_few(r, v, axis) : run_short(r, v, axis, without);
+  const bool few = block <= RUNNING_UNEVEN && (r->deep || block > RUNNING_SHORT);
+  if (block == n) return few ? run_few(r, v, axis, without) : run_short(r, v, axis, without);
   for (int k = 0; k < rank; k++)
     rest[k] = whole[k] = apart[k + (k > axis)] = ox_extent(v, k);
   rest[axis] = apart[axis] = n / block, apart[axis + 1] = block;
   ox_value in, all, out = *v;
   if (!ox_reshape(g, &out, rank + 1, apart)) return false;
   in = all = out;
-  if (!(few ? run_few(r, &in, axis + 1) : run_short(r, &in, axis + 1, without))) return false;
+  if (!(few ? run_few(r, &in, axis + 1, without) : run_short(r, &in, axis + 1, without)))
+    return false;
   if (without) {
     if (!sum_blocks(r, &all, axis + 1)) return false;
   } else {
