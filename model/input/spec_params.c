@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/input/number.h"
-#include "model/input/table/components.h"
+#include "model/input/table/converters.h"
 
 typedef enum { WAITING, ACTIVE, FAILED, KNOWN } state;
 

@@ -4,7 +4,6 @@
 
 #include "model/input/dims.h"
 #include "model/input/masked.h"
-#include "model/input/table/coordinates.h"
 
 enum { MOST_SEEDS = 8 };
 

@@ -2,7 +2,7 @@
  * program says (hwcomponents-adc, commit 246af7e, run on 1 December 2026). */
 #include <math.h>
 
-#include "model/input/table/components.h"
+#include "model/input/table/converters.h"
 #include "tests/unit/case.h"
 
 enum { WIRE_PJ, ADC_PJ, ADC_UM2 };

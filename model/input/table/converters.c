@@ -14,7 +14,7 @@
  *   effective ones. The Schreier figure of merit, in dB, falls with the rate, and is limited by the
  *   bits; energy follows from it and from the feature size, area from feature size, rate and
  *   energy. */
-#include "model/input/table/components.h"
+#include "model/input/table/converters.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static double wire_pj(const double *x) {
 }
 
 static const struct {
-  double merit, of_rate, limit, of_bit;   /* dB */
-  double level, of_nm, of_bits, best;     /* ln pJ */
+  double merit, of_rate, limit, of_bit;     /* dB */
+  double level, of_nm, of_bits, best;       /* ln pJ */
   double area, area_nm, area_rate, area_pj; /* ln um2 */
 } adc = {213.7806687348118,  -2.8719030399529957, 128.3068287398817,   3.220511510977554,
          26.0496215686518,   1.8800369206815004,  -2.8291256050594527, -1.4702022133784405,
@@ -54,7 +54,9 @@ static double adc_um2(const double *x) {
              adc.area_pj * log(adc_pj(x)));
 }
 
-#define NM {"nm", 1, 1000}
-#define ADC {{"bits", 4, 20}, {"10^6 samples a second", 1e-3, 1e4}, NM}
+#define NM                                                                                         \
+  { "nm", 1, 1000 }
+#define ADC                                                                                        \
+  { {"bits", 4, 20}, {"10^6 samples a second", 1e-3, 1e4}, NM }
 const tf_component tf_components[TF_N_COMPONENTS] = {
     {"wire_pj", 1, {NM}, wire_pj}, {"adc_pj", 3, ADC, adc_pj}, {"adc_um2", 3, ADC, adc_um2}};

@@ -1,7 +1,7 @@
 /* Figures of components that no other table has: wires, and converters of analog sums
  * (docs/FORMATS.md, expressions). */
-#ifndef MODEL_INPUT_TABLE_COMPONENTS_H
-#define MODEL_INPUT_TABLE_COMPONENTS_H
+#ifndef MODEL_INPUT_TABLE_CONVERTERS_H
+#define MODEL_INPUT_TABLE_CONVERTERS_H
 #include "tileflow/spec.h"
 
 /* What an expression calls by name with `n` arguments, each from `least` to `most`. */
