@@ -51,4 +51,22 @@ bool tf_mask_l_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64
 /* How many pairs of q in q0 .. q0 + nq - 1 and l in l0 .. l0 + nl - 1 count; -1: they pass 2^63
  * - 1. */
 int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);
+
+/* Whether each rank of the reference is one dim, which moves over all of it, and no other rank has:
+ * then each element is read equally often. */
+bool tf_is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref);
+/* even[op]: whether it computes each point equally often, and reads for each. */
+void tf_even_ops(const tf_workload *wl, bool *even);
+
+/* The band of the coordinates x and y of ranks p < q: x - left <= y <= x + right. */
+typedef struct {
+  int p, q;
+  int64_t left, right;
+} tf_band;
+/* How many rows the tensor has, of elements that lie in such a band one behind the other; 0: more
+ * than TF_COORDINATES_MOST. */
+int64_t tf_band_rows(const tf_band *b, const tf_tensor *t);
+/* Fills runs and share of a tensor of so many; without runs if the band has no element.  False
+ * without memory. */
+bool tf_band_fill(const tf_band *b, const tf_tensor *t, tf_arena *a, tf_density *out);
 #endif

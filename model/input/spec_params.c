@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/input/number.h"
+#include "model/input/table/converters.h"
 
 typedef enum { WAITING, ACTIVE, FAILED, KNOWN } state;
 
@@ -150,12 +151,35 @@ static bool parse_call(tf_reader *r, tf_lex *x, const char *name, tf_value *out)
   return true;
 }
 
+/* A figure of a component: all its arguments, each in its range. */
+static bool parse_component(tf_reader *r, tf_lex *x, const tf_component *c, tf_value *out) {
+  double of[3];
+  tf_lex_next(x);
+  for (int i = 0; i < c->n; i++) {
+    const tf_lex at = *x;
+    if (i && x->tok.kind == TF_T_END)
+      return tf_lex_fail(x,
+                         "',' and more arguments (in { } or [ ] a text with a comma needs quotes)");
+    if (i && !tf_lex_need(x, ',', "between two arguments")) return false;
+    if (!parse_sum(r, x, out)) return false;
+    of[i] = out->f;
+    if (of[i] < c->of[i].least || of[i] > c->of[i].most || isnan(of[i]))
+      return tf_fail(r->diags, tf_lex_at(&at), TF_E_RANGE, "%s of '%s' are %g to %g, not %g",
+                     c->of[i].what, c->name, c->of[i].least, c->of[i].most, of[i]);
+  }
+  *out = tf_real(c->value(of));
+  return tf_lex_need(x, ')', "after the arguments");
+}
+
 static bool parse_name(tf_reader *r, tf_lex *x, tf_value *out) {
   static const char *const calls[] = {"ceil", "floor", "min", "max", "pow"};
   tf_lex here = *x;
   tf_lex_next(x);
   for (size_t i = 0; i < sizeof calls / sizeof *calls && tf_lex_is(x, '('); i++)
     if (tf_lex_word(&here, calls[i])) return parse_call(r, x, calls[i], out);
+  for (int i = 0; i < TF_N_COMPONENTS && tf_lex_is(x, '('); i++)
+    if (tf_lex_word(&here, tf_components[i].name))
+      return parse_component(r, x, &tf_components[i], out);
   tf_param_state s = tf_param_value(r, tf_lex_text(&here), here.tok.len, &here, out);
   if (s != TF_PARAM_UNKNOWN) return s == TF_PARAM_KNOWN;
   tf_near near = tf_near_start(tf_lex_text(&here), here.tok.len);

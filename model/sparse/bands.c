@@ -4,7 +4,6 @@
 
 #include "model/input/dims.h"
 #include "model/input/masked.h"
-#include "model/input/table/coordinates.h"
 
 enum { MOST_SEEDS = 8 };
 
@@ -68,7 +67,8 @@ static void follow(const tf_bands *b, seed *s, int o) {
     s->value[op->out] = tf_mask_outside(b->wl, op, &s->mask, s->value);
 }
 
-/* Whether all that op o reads beside what the seed tells has no zeros, and nothing of this twice. */
+/* Whether all that op o reads beside what the seed tells has no zeros, and nothing of this twice.
+ */
 static bool others_full(const tf_bands *b, const seed *s, int o, const double *share) {
   const tf_op *op = &b->wl->ops[o];
   bool full = true;

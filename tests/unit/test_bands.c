@@ -29,8 +29,10 @@ static char *page(const char *window, bool infinite, const char *more) {
              "  - {name: vector, ops: [select, exp, add, sub, max, min, div]}\n");
   fprintf(f, "workload:\n  dims: {m: %d, l: %d, n: %d}\n  ops:\n", M, L, N);
   if (infinite)
-    fprintf(f, "  - T[m,l] = select(%s, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
-               "  - E[m,l] = exp(T[m,l] - X[m])\n", window);
+    fprintf(f,
+            "  - T[m,l] = select(%s, S[m,l], -inf)\n  - X[m] max= T[m,l]\n"
+            "  - E[m,l] = exp(T[m,l] - X[m])\n",
+            window);
   else
     fprintf(f, "  - E[m,l] = select(%s%s, exp(S[m,l]), 0)\n", window, more);
   fprintf(f, "  - Z[m] += E[m,l]\n  - O[m,n] += E[m,l] * V[l,n]\nmapping: |\n  Seq\n");
@@ -71,7 +73,8 @@ static void check_windows(void) {
         CHECK_ROW(&windows[i], infinite ? run < M * L * N : run >= M * L * N);
         CHECK_NEAR(e.r.kept->share[tensor_named(&e, "E")], (double)pairs / (M * L), 1e-12);
         CHECK_NEAR(e.r.kept->share[tensor_named(&e, "Z")], 1, 0);
-        /* what DRAM takes of E: the elements of the band; where steps are left out it is not told */
+        /* what DRAM takes of E: the elements of the band; where steps are left out it is not told
+         */
         const tf_kept_counts *c = &e.r.kept->counts[tensor_named(&e, "E")];
         if (!infinite) CHECK_NEAR(c->metadata > 0 ? c->update : 0, pairs, 1e-9);
       } else if (e.d) {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/input/dims.h"
-
 enum { MOST_BYTES = 64 << 20 };
 
 /* An element that is listed, and where. */
@@ -243,74 +241,6 @@ void tf_runs_close(tf_density *out, int64_t words) {
   }
   out->n_runs = n;
   out->share = (double)nonzero / (double)words;
-}
-
-bool tf_is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref) {
-  bool plain = true;
-  for (int r = 0; r < t->rank; r++) {
-    const tf_index *x = &ref->index[r];
-    plain = plain && x->n_terms == 1 && tf_index_is_dim(x, x->terms[0].dim) && t->lo[r] == 0 &&
-            !t->pad[r] && wl->dims[x->terms[0].dim].extent == t->extent[r];
-    for (int k = 0; k < r && plain; k++)
-      plain = ref->index[k].terms[0].dim != x->terms[0].dim;
-  }
-  return plain;
-}
-
-/* No operand is padded, and what makes part of what others read makes all of it, as often.  `even`:
- * of later ops. */
-static bool is_even(const tf_workload *wl, int o, const bool *even) {
-  const tf_op *op = &wl->ops[o];
-  bool all = true;
-  for (int i = 0; i < op->n_reads; i++)
-    all = all && !tf_is_padded(&wl->tensors[op->reads[i].tensor]);
-  for (int p = 0; p < wl->n_ops; p++)
-    for (int i = 0; i < wl->ops[p].n_reads; i++)
-      if (wl->ops[p].reads[i].tensor == op->out)
-        all = all && even[p] && tf_is_plain(wl, &wl->tensors[op->out], &wl->ops[p].reads[i]);
-  return all;
-}
-
-void tf_even_ops(const tf_workload *wl, bool *even) {
-  for (int k = wl->n_ops - 1; k >= 0; k--)
-    even[wl->topo[k]] = is_even(wl, wl->topo[k], even);
-}
-
-/* Elements of the ranks outside of both, between them and inside, at most TF_COORDINATES_MOST + 1.
- */
-static void around(const tf_band *b, const tf_tensor *t, int64_t *outer, int64_t *mid,
-                   int64_t *inner) {
-  const int64_t more = TF_COORDINATES_MOST + 1;
-  *outer = *mid = *inner = 1;
-  for (int r = 0; r < t->rank; r++) {
-    int64_t *n = r < b->p ? outer : r > b->q ? inner : mid;
-    if (r == b->p || r == b->q) continue;
-    *n = n == inner ? *n * t->extent[r] : t->extent[r] > more / *n ? more : *n * t->extent[r];
-  }
-}
-
-int64_t tf_band_rows(const tf_band *b, const tf_tensor *t) {
-  int64_t outer, mid, inner;
-  const int64_t rows = t->extent[b->p], most = TF_COORDINATES_MOST;
-  around(b, t, &outer, &mid, &inner);
-  if (outer > most || mid > most || rows > most || outer * mid > most) return 0;
-  return outer * mid * rows > most ? 0 : outer * mid * rows;
-}
-
-bool tf_band_fill(const tf_band *b, const tf_tensor *t, tf_arena *a, tf_density *out) {
-  int64_t outer, mid, inner, n = 0;
-  const int64_t all = tf_band_rows(b, t), rows = t->extent[b->p], row = t->extent[b->q];
-  around(b, t, &outer, &mid, &inner);
-  out->runs = TF_ARRAY(a, tf_stretch, (size_t)all);
-  if (!out->runs) return false;
-  for (int64_t i = 0; i < all; i++) {
-    const int64_t x = i / mid % rows, from = x - b->left > 0 ? x - b->left : 0,
-                  to = x + b->right + 1 < row ? x + b->right + 1 : row;
-    if (from < to) out->runs[n++] = (tf_stretch){(i * row + from) * inner, (i * row + to) * inner};
-  }
-  out->n_runs = (int)n;
-  if (n) tf_runs_close(out, tf_tensor_words(t));
-  return true;
 }
 
 bool tf_coordinates_read(const char *path, const tf_tensor *t, tf_arena *a, tf_density *out,
