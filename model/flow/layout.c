@@ -124,7 +124,7 @@ void tf_find_parted(tf_eval *ev, tf_scratch *w) {
     note_demands(ev, w, o);
   ev->noclip = ev->whole = false;
   ev->made = made;
-  ev->irregular |= ev->parts && (p->clips || p->cuts || p->skips || p->n_retains || ev->mixed);
+  ev->irregular |= ev->parts && (p->skips || ev->mixed);
 }
 
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
@@ -250,7 +250,7 @@ static uint64_t unlike_loops(tf_eval *ev, tf_scratch *w, const tf_slice *s,
 /* Whether sums count by themselves each setting of loops that move the two differently. */
 static bool may_be_unlike(const tf_eval *ev) {
   const tf_plan *p = ev->plan;
-  return !(p->cuts || p->skips || p->n_retains || ev->mixed);
+  return !(p->skips || p->n_retains || ev->mixed);
 }
 
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
