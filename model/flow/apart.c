@@ -167,7 +167,7 @@ static bool outlasts(const tf_eval *ev, int q, int a, int b) {
 static bool drops_always(const tf_eval *ev, const tf_slice *s, const tf_reuse_case *c) {
   const tf_plan *p = ev->plan;
   const tf_node *q = &p->tree->nodes[c->seq];
-  if (c->top == c->seq) return false;
+  if (c->top == c->seq || !tf_plan_above(p, c->seq, s->node)) return false;
   const int own = tf_child_towards(p->facts, c->seq, s->node);
   bool any = false;
   for (int i = 0; i < q->n_children; i++) {

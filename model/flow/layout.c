@@ -124,7 +124,7 @@ void tf_find_parted(tf_eval *ev, tf_scratch *w) {
     note_demands(ev, w, o);
   ev->noclip = ev->whole = false;
   ev->made = made;
-  ev->irregular |= ev->parts && (p->clips || p->cuts || p->skips || p->n_retains || ev->mixed);
+  ev->irregular |= ev->parts && (p->skips || ev->mixed);
 }
 
 bool tf_terms_cancel(tf_eval *ev, tf_scratch *w) {
@@ -247,12 +247,6 @@ static uint64_t unlike_loops(tf_eval *ev, tf_scratch *w, const tf_slice *s,
   return unlike;
 }
 
-/* Whether sums count by themselves each setting of loops that move the two differently. */
-static bool may_be_unlike(const tf_eval *ev) {
-  const tf_plan *p = ev->plan;
-  return !(p->cuts || p->skips || p->n_retains || ev->mixed);
-}
-
 bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_reuse_case *c) {
   w->unlike = 0;
   ev->irregular |= c->prev < 0 && c->if_idle[1];
@@ -261,6 +255,6 @@ bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_r
   for (int i = 0; i < c->n_spread; i++)
     if (ev->trip[c->spread[i]] > 1) return false;
   if (c->common >= 0) w->unlike = unlike_loops(ev, w, s, c);
-  ev->irregular |= w->unlike && !may_be_unlike(ev);
+  ev->irregular |= w->unlike && (ev->plan->skips || ev->plan->n_retains || ev->mixed);
   return c->common < 0 || tf_layouts_agree(ev, w, (int)(s - ev->plan->slices), c->prev);
 }

@@ -89,7 +89,7 @@ extern const char *const gen_feature_name[GEN_N];
 extern bool gen_with_lines;
 /* Whether some dims have more than 16 elements, and spatial loops take as many steps. */
 extern bool gen_wide;
-/* Whether siblings read one tensor under loops which move what they read differently. */
+/* Whether loops move reads of one tensor differently, by siblings or in one box. */
 extern bool gen_turned;
 /* An extent: 1 to most, or a wide one. */
 int gen_extent(tf_rng *g, int most);

@@ -154,7 +154,7 @@ static const workload workloads[] = {
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8, SPELLED = 3, MANY = 500 };
 
-/* Siblings that read one tensor under loops which move what they read differently. */
+/* Reads of one tensor, by siblings or in one box, that loops move differently. */
 static const workload turned[] = {
     {"turned, maps", "m: @, k: @", "C[m] += A[m,k] * B[k]\nE[k] += A[m,k] * C[m]", NULL},
     {"turned, products", "m: @, k: @, n: 2, q: 2",
@@ -174,6 +174,20 @@ static const workload turned[] = {
      "C[p,k] += A[p+t-1,k] * B[t,k]\nE[k] += A[k,p] * C[p,k]", "{A: {pad: [1, 0]}}"},
     {"turned, padded sums", "m: 5, k: 3", "C[m] += A[m+k-1] * B[k]\nE[k] += A[m+k-1] * C[m]",
      "{A: {pad: [1]}}"},
+    {"apart, strides", "h: 11, p: 6", "T[h] = I[h] * 2\nO[p] = T[2*p] * T[p]", NULL},
+    {"apart, gram", "m: 6, k: 2, n: 6, a: 6", "X[m,k] = A[m,k] * 2\nC[a,n] += X[a,k] * X[n,k]",
+     NULL},
+    {"apart, padded", "h: 6, p: 6, t: 3", "T[h] = I[h] * 2\nO[p] += T[p+t-1] * T[5-p]",
+     "{T: {pad: [1]}}"},
+    {"apart, padded gram", "m: 5, k: 2, t: 3, n: 5, a: 5",
+     "X[m,k] += A[m+t-1,k] * B[t]\nC[a,n] += X[a,k] * X[n,k]", "{A: {pad: [1, 0]}}"},
+    {"residual, padded", "h: 6, r: 3, p: 6, t: 3",
+     "T[h] += I[h+r-1] * V[r]\nS[p] += T[p+t-1] * W[t]\nY[p] = S[p] + I[p]",
+     "{I: {pad: [1]}, T: {pad: [1]}}"},
+    {"turned, cut", "m: 5, k: 5, t: 3, q: 5", "C[m] += A[m,k] * B[k]\nG[q] += C[q+t-1] * A[q,t]",
+     "{C: {pad: [1]}}"},
+    {"strides, cut", "m: 9, n: 3, p: 4, t: 3", "C[m] += A[m+n] * B[n]\nE[p] += C[2*p+t-1] * A[p]",
+     "{C: {pad: [1]}}"},
 };
 enum { N_TURNED = sizeof turned / sizeof turned[0] };
 

@@ -9,7 +9,7 @@
  * --peers: with memories that take words from their neighbours;
  * --lines: all with memories that have lines, as one in eight has where nothing is asked for;
  * --wide: all with long dims and as many instances, as one in 16 has otherwise;
- * --turned: all with siblings that read one tensor by other indices, as one in 32 has otherwise;
+ * --turned: all with reads of one tensor that loops move differently, as one in 32 has otherwise;
  * --numbers: all with ops without dims, as one in eight has otherwise;
  * --all-points: steps that a mask leaves out count, too, as searches have them; kept cases count
  * both ways;
