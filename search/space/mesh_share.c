@@ -57,14 +57,27 @@ int32_t tf_space_share(const tf_facts *f, const tf_decision *d) {
   return share > 0 ? share : 1;
 }
 
+/* The first decision at node n or after: decisions are in the order of nodes. */
+static int first_from(const tf_trips *t, int n) {
+  int lo = 0, hi = t->space.n;
+  while (lo < hi) {
+    const int mid = lo + (hi - lo) / 2;
+    if (t->decision[mid].node < n)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
 /* Instances of the mesh that the counts below node n take on the way to op o. */
 static double taken_by(const tf_trips *t, const int32_t *row, mesh m, int n, int o) {
   const tf_node *nodes = t->tree->nodes;
   double area = 1;
-  for (int i = 0; i < t->space.n; i++) {
+  for (int i = first_from(t, n); i < t->space.n && t->decision[i].node < nodes[n].end; i++) {
     const tf_decision *d = &t->decision[i];
     if (d->axis != TF_TEMPORAL && row[i] > 1 && nodes[d->node].level == m.level &&
-        tf_is_above(t->facts, n, d->node) && tf_op_below(t->facts, o, d->node))
+        tf_op_below(t->facts, o, d->node))
       area *= row[i];
   }
   return area;
