@@ -11,8 +11,9 @@
 #include "search/run/composed.h"
 #include "search/run/driver.h"
 
-/* COMPOSED_PART: of a long graph, mappings of its ops get one part in so many evaluations. */
-enum { COMPOSED_PART = 4 };
+/* Mappings of single ops get one part in so many evaluations: of a long graph, and of a short one
+ * on linked memories, where the search sees the whole by itself. */
+enum { COMPOSED_PART = 4, COMPOSED_SHORT = 16 };
 #define LEAST_SECONDS 1e-3 /* that are left to the rest */
 
 /* ---- to canonical form ---------------------------------------------------------------------- */
@@ -90,7 +91,7 @@ static spent compose(problem *p, tf_search_opts *o) {
   tf_evaluator q = {.objective = o->objective, .exportable = o->exportable};
   tf_budget_clock clock;
   tf_found f;
-  part.budget.max_evals /= COMPOSED_PART;
+  part.budget.max_evals /= wl->n_ops < TF_COMPOSED_FROM ? COMPOSED_SHORT : COMPOSED_PART;
   if (wl->n_ops < (tf_composed_linked(arch) ? 2 : TF_COMPOSED_FROM) || p->given || o->log ||
       o->whole_tiles || o->variants || tf_workload_masked(wl) ||
       (o->budget.max_evals > 0 && !part.budget.max_evals))
