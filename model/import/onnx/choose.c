@@ -354,9 +354,8 @@ typedef struct {
   int deep;
 } running;
 
-/* How many elements are summed in one op; the most of a block; of what is not cut into any; and of
- * what no block divides but one op does, as longer chains of ops take long to plan. */
-enum { RUNNING_TERMS = 4, RUNNING_BLOCK = 16, RUNNING_SHORT = 64, RUNNING_UNEVEN = 2048 };
+/* How many elements are summed in one op; the most of a block; of what is not cut into any. */
+enum { RUNNING_TERMS = 4, RUNNING_BLOCK = 16, RUNNING_SHORT = 64 };
 
 static const char *running_part(const running *r, const char *what, int64_t nth) {
   char name[60];
@@ -430,7 +429,7 @@ static bool run_short(const running *r, ox_value *v, int axis, bool without) {
   return true;
 }
 
-/* The same in one op, where elements are few: of each all up to it. */
+/* The same in one op, of each all up to it: where they are few, or no block divides them. */
 static bool run_few(const running *r, ox_value *v, int axis, bool without) {
   ox_net *g = r->g;
   ox_axis axes[OX_RANK], from = {0};
@@ -472,7 +471,7 @@ static bool run_blocks(running *r, ox_value *v, int axis, bool without) {
   const int64_t n = ox_extent(v, axis), block = running_block(n);
   const int rank = v->rank;
   int64_t apart[OX_RANK], whole[OX_RANK], rest[OX_RANK];
-  const bool few = block <= RUNNING_UNEVEN && (r->deep || block > RUNNING_SHORT);
+  const bool few = r->deep || block > RUNNING_SHORT; /* chains of many ops take long to plan */
   if (block == n) return few ? run_few(r, v, axis, without) : run_short(r, v, axis, without);
   for (int k = 0; k < rank; k++)
     rest[k] = whole[k] = apart[k + (k > axis)] = ox_extent(v, k);
