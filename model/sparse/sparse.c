@@ -608,7 +608,7 @@ static int rank_with(const tf_ref *ref, int n, int dim) {
  */
 static double share_of_both(const tf_sparse *s, const tf_ref *x, const tf_ref *y) {
   const tf_tensor *a = &s->tensors[x->tensor], *b = &s->tensors[y->tensor];
-  int64_t of_a[TF_MAX_RANK], of_b[TF_MAX_RANK] = {0};
+  int64_t of_a[TF_MAX_RANK] = {0}, of_b[TF_MAX_RANK] = {0};
   double n = 1, in_both = 0;
   for (int r = 0; r < a->rank; r++) {
     const int other = rank_with(y, b->rank, dim_of(x, r));
