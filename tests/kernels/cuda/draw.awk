@@ -259,5 +259,5 @@ BEGIN {
   split("product chain attention conv", kinds, " ")
   if (kind == "") kind = kinds[1 + lot(1, 4)]
   print "# " kind "\nworkload:\n  name: case" seed
-  if (kind == "depth" || (kind == "conv" && !groups && !lot(5, 4))) depth(); else if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv" && !lot(6, 6)) phases(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
+  if (kind == "depth" || (kind == "conv" && !groups && !lot(5, 4))) depth(); else if (kind == "product") product(); else if (kind == "chain" && lot(4, 3)) chain(); else if (kind == "chain" || kind == "gated") beside(); else if (kind == "conv" && !lot(8, 6)) phases(); else if (kind == "conv") conv(); else if (kind == "net") net(); else attention()
 }

@@ -46,8 +46,8 @@ said=$("$tileflow" emit --quiet "$work/mlp.plan.yaml" --target cpu -o "$work/cpu
 # Without a plan a model gets one.
 "$tileflow" emit --quiet arch-specs/h100.yaml tests/data/onnx/part-of-input.onnx --target cuda --evals 20 -o "$work/model" && [ -f "$work/model/network.cu" ] || fail "a model is no network"
 
-# Rows of one tensor are queries, keys and values of each head; the input has a rank that nobody goes along.
-network block "S,M,P,Z,N,O" 3 --dtype bf16 --isa sm_90a <<'Y'
+# Rows of one tensor, made in the same kernel, are queries, keys and values of each head; the input has a rank that nobody goes along.
+network block "q,S,M,P,Z,N,O" 3 --dtype bf16 --isa sm_90a <<'Y'
 workload:
   name: block
   dims: {t: 24, s: 24, d: 32, e: 96, h: 2, a: 16, b: 16, i: 64, c: 32}
