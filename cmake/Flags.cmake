@@ -18,7 +18,7 @@ target_compile_options(tileflow_flags INTERFACE
   -fno-semantic-interposition # calls within the library may be inlined
   $<$<BOOL:${TF_WERROR}>:-Werror>)
 
-if(TF_SANITIZE OR TF_FUZZ) # null and object-size cost a third of the build, and the address sanitizer finds what they find
+if(TF_SANITIZE OR TF_FUZZ) # null and object-size take time, and the address sanitizer finds what they find
   set(sanitize -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(tileflow_flags INTERFACE ${sanitize})
   target_link_options(tileflow_flags INTERFACE ${sanitize})

@@ -234,16 +234,24 @@ bool tf_mask_l_meets(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64
   return meets(l0, nl, q0, nq, -m->hi, -m->lo);
 }
 
-bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
+/* The number that op o selects where a condition is false, of which *condition is the expression;
+ * NAN: it is no such op. *m has no band yet. */
+static double selected(const tf_workload *wl, int o, tf_mask *m, int *condition) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
   *m = (tf_mask){.op = o, .mask_read = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
   if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL ||
       root->call != TF_K_SELECT)
-    return false;
+    return NAN;
   const tf_expr *no = &op->expr[root->arg[2]];
-  if (no->what != TF_X_NUMBER || no->number != -INFINITY) return false;
-  find_band(op, root->arg[0], false, m);
+  *condition = root->arg[0];
+  return no->what == TF_X_NUMBER ? no->number : NAN;
+}
+
+bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
+  int condition;
+  if (selected(wl, o, m, &condition) != -INFINITY) return false;
+  find_band(&wl->ops[o], condition, false, m);
   if (m->l < 0) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   m->constant_outside = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
@@ -266,15 +274,9 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
 }
 
 bool tf_mask_band(const tf_workload *wl, int o, tf_mask *m, double *outside) {
-  const tf_op *op = &wl->ops[o];
-  const tf_expr *root = &op->expr[op->n_expr - 1];
-  *m = (tf_mask){.op = o, .mask_read = -1, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
-  if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL ||
-      root->call != TF_K_SELECT)
-    return false;
-  const tf_expr *no = &op->expr[root->arg[2]];
-  *outside = no->what == TF_X_NUMBER ? no->number : 1;
-  return (*outside == -INFINITY || *outside == 0) && find_band(op, root->arg[0], false, m) &&
+  int condition;
+  *outside = selected(wl, o, m, &condition);
+  return (*outside == -INFINITY || *outside == 0) && find_band(&wl->ops[o], condition, false, m) &&
          m->l >= 0;
 }
 
@@ -352,8 +354,7 @@ bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m) {
   return false;
 }
 
-/* ---- elements that are known ------------------------------------------------------------------
- */
+/* ---- elements that are known --------------------------------------------------------------- */
 
 bool tf_is_plain(const tf_workload *wl, const tf_tensor *t, const tf_ref *ref) {
   bool plain = true;

@@ -84,7 +84,8 @@ static void test_counts(void) {
   CHECK_I64(t.odd, 0);
   CHECK_I64(t.wrong_fit, 0);
   CHECK_I64(t.refused, 0);
-  CHECK(t.estimated > CASES / 2000 && t.less <= 5 && t.least > 0.9); /* less: masked, the same in all draws */
+  CHECK(t.estimated > CASES / 2000 && t.less <= 5 &&
+        t.least > 0.9); /* less: masked, the same in all draws */
 }
 
 /* ---- all tiles whole ------------------------------------------------------------------------ */
